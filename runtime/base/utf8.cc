@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/utf8.h"
+
+namespace colibri::utf8 {
+
+Character decode(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) -> uint32_t { return static_cast<unsigned char>(text[at + i]); };
+  const size_t left = text.size() - at;
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const size_t size = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+  if (size == 0 || size > left) return {0, 0};
+  uint32_t value = lead & (0x7Fu >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0u) != 0x80u) return {0, 0};
+    value = (value << 6) | (byte(i) & 0x3Fu);
+  }
+  const bool overlong = (size == 3 && value < 0x800) || (size == 4 && value < 0x10000);
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (overlong || surrogate || value > 0x10FFFF) return {0, 0};
+  return {value, size};
+}
+
+size_t valid_prefix(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t size = decode(text, at).size;
+    if (size == 0) break;
+    at += size;
+  }
+  return at;
+}
+
+std::string_view truncated(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0u) == 0x80u) --bytes;
+  return text.substr(0, bytes);
+}
+
+}  // namespace colibri::utf8
