@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// ModelSource: a model as its format plugin describes it, every statement checked by the host.
+// Formats are plugins and files are hostile, so nothing a format says about an extent is believed
+// before it was checked here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "colibri/format.h"
+#include "runtime/base/status.h"
+#include "runtime/model/model_files.h"
+
+namespace colibri::model {
+
+struct TensorEntry {
+  std::string_view name;         // lives as long as the source
+  uint32_t codec = 0;            // COLIBRI_CODEC_*
+  uint32_t layout = 0;           // COLIBRI_LAYOUT_*
+  uint32_t rank = 0;             // 0 to 4
+  std::array<int64_t, 4> shape;  // elements, outermost first; [0, rank) are set, the rest is 1
+  uint32_t file = 0;             // index into ModelFiles
+  uint64_t offset = 0, bytes = 0;
+  uint64_t checksum = 0;  // XXH3-64 of the extent; 0 = none
+
+  int64_t elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
+};
+
+// Immutable after open(); every function is thread-safe except resource().
+class ModelSource {
+ public:
+  // Opens the files with a format that accepts them. Checks that every tensor has a known codec and
+  // layout, a rank of 0 to 4, a shape whose product fits, bytes that are those of shape and codec,
+  // an extent inside its file, a name of its own, and no byte in common with another.
+  static Result<std::unique_ptr<ModelSource>> open(std::unique_ptr<ModelFiles> files,
+                                                   const colibri_format_1* format);
+  ~ModelSource();
+  ModelSource(const ModelSource&) = delete;
+  ModelSource& operator=(const ModelSource&) = delete;
+
+  const ModelFiles& files() const { return *files_; }
+  std::string_view vocabulary()
+      const;  // names used by the architecture document: "hf", "gguf", ...
+
+  const std::vector<TensorEntry>& tensors() const {
+    return tensors_;
+  }                                                      // in the order of the format
+  const TensorEntry* find(std::string_view name) const;  // nullptr = none
+  // Reads bytes [offset, offset + n) of a tensor; errors name the tensor.
+  Status read(const TensorEntry& tensor, uint64_t offset, void* to, uint64_t n) const;
+
+  // The value of a metadata key, or element `index` of an array. COLIBRI_NOT_FOUND if there is
+  // none.
+  Result<colibri_value> metadata(std::string_view key, uint64_t index = COLIBRI_WHOLE) const;
+  std::vector<std::string_view> metadata_keys() const;  // in the order of the format
+  // Where a key stands, for messages: "config.json: num_hidden_layers".
+  std::string place_of(std::string_view key) const;
+
+  // The bytes of a resource ("tokenizer.json"), valid as long as the source. COLIBRI_NOT_FOUND if
+  // there is none. Not thread-safe.
+  Result<std::string_view> resource(std::string_view name) const;
+
+ private:
+  ModelSource(std::unique_ptr<ModelFiles> files, const colibri_format_1* format, void* model);
+  Status check_tensors();
+  Status check_overlaps() const;
+
+  std::unique_ptr<ModelFiles> files_;
+  const colibri_format_1* format_;
+  void* model_;
+  std::vector<TensorEntry> tensors_;
+  std::unordered_map<std::string_view, size_t> by_name_;  // index into tensors_
+};
+
+}  // namespace colibri::model
