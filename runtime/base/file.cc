@@ -18,7 +18,9 @@ fault_injection::ReadFault& read_fault() {
   return fault;
 }
 
-std::string reason(int error) { return std::generic_category().message(error); }
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
 
 const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
@@ -29,7 +31,9 @@ const char* kind_of(mode_t mode) {
 
 }  // namespace
 
-void fault_injection::set_read_fault(ReadFault fault) { read_fault() = std::move(fault); }
+void fault_injection::set_read_fault(ReadFault fault) {
+  read_fault() = std::move(fault);
+}
 
 File::File(std::filesystem::path path, int descriptor, uint64_t size)
     : path_(std::move(path)), descriptor_(descriptor), size_(size) {}

@@ -50,9 +50,8 @@ TEST_F(FileTest, LimitsWholeFiles) {
 }
 
 TEST_F(FileTest, FaultsCanBeInjected) {
-  fault_injection::set_read_fault([](const std::filesystem::path&, uint64_t, uint64_t) {
-    return io_error("injected");
-  });
+  fault_injection::set_read_fault(
+      [](const std::filesystem::path&, uint64_t, uint64_t) { return io_error("injected"); });
   EXPECT_EQ(read_file(folder_ / "a", 10).status().text(), "injected");
 }
 

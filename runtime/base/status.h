@@ -31,13 +31,27 @@ class [[nodiscard]] Status {
 inline Status invalid_argument(std::string text) {
   return {COLIBRI_INVALID_ARGUMENT, std::move(text)};
 }
-inline Status unsupported(std::string text) { return {COLIBRI_UNSUPPORTED, std::move(text)}; }
-inline Status not_found(std::string text) { return {COLIBRI_NOT_FOUND, std::move(text)}; }
-inline Status corrupt_data(std::string text) { return {COLIBRI_CORRUPT_DATA, std::move(text)}; }
-inline Status out_of_memory(std::string text) { return {COLIBRI_OUT_OF_MEMORY, std::move(text)}; }
-inline Status io_error(std::string text) { return {COLIBRI_IO, std::move(text)}; }
-inline Status cancelled(std::string text) { return {COLIBRI_CANCELLED, std::move(text)}; }
-inline Status internal_error(std::string text) { return {COLIBRI_INTERNAL, std::move(text)}; }
+inline Status unsupported(std::string text) {
+  return {COLIBRI_UNSUPPORTED, std::move(text)};
+}
+inline Status not_found(std::string text) {
+  return {COLIBRI_NOT_FOUND, std::move(text)};
+}
+inline Status corrupt_data(std::string text) {
+  return {COLIBRI_CORRUPT_DATA, std::move(text)};
+}
+inline Status out_of_memory(std::string text) {
+  return {COLIBRI_OUT_OF_MEMORY, std::move(text)};
+}
+inline Status io_error(std::string text) {
+  return {COLIBRI_IO, std::move(text)};
+}
+inline Status cancelled(std::string text) {
+  return {COLIBRI_CANCELLED, std::move(text)};
+}
+inline Status internal_error(std::string text) {
+  return {COLIBRI_INTERNAL, std::move(text)};
+}
 
 // A value, or the Status that says why there is none.
 template <typename T>
@@ -63,10 +77,13 @@ class [[nodiscard]] Result {
 colibri_error empty_error();
 // The failure a C call reported: its code, and its text or, without one, `what`.
 Status from_c(colibri_status code, const colibri_error& error, const std::string& what);
-// Writes a status to a caller's colibri_error (may be null; its struct_size is respected); returns the code.
+// Writes a status to a caller's colibri_error (may be null; its struct_size is respected); returns
+// the code.
 colibri_status to_c(const Status& status, colibri_error* error);
 
-inline colibri_str to_c(std::string_view text) { return {text.data(), text.size()}; }
+inline colibri_str to_c(std::string_view text) {
+  return {text.data(), text.size()};
+}
 inline std::string_view from_c(colibri_str text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
 }
@@ -74,8 +91,8 @@ inline std::string_view from_c(colibri_str text) {
 }  // namespace colibri
 
 // Leaves the function with the status unless it is ok.
-#define COLIBRI_TRY(expression)                               \
-  do {                                                        \
+#define COLIBRI_TRY(expression)                                                              \
+  do {                                                                                       \
     if (::colibri::Status try_status_ = (expression); !try_status_.ok()) return try_status_; \
   } while (false)
 
@@ -85,6 +102,7 @@ inline std::string_view from_c(colibri_str text) {
   auto temporary = (expression);                            \
   if (!temporary.ok()) return temporary.status();           \
   declaration = std::move(*temporary)
-// COLIBRI_ASSIGN(auto file, open(path)): the value of a Result, or leaves the function with its status.
+// COLIBRI_ASSIGN(auto file, open(path)): the value of a Result, or leaves the function with its
+// status.
 #define COLIBRI_ASSIGN(declaration, expression) \
   COLIBRI_ASSIGN_(COLIBRI_JOIN(result_, __LINE__), declaration, expression)

@@ -13,13 +13,15 @@ struct Character {
   size_t size;  // bytes; 0 = the bytes at this place are not UTF-8
 };
 
-// The character that starts at text[at]; at < text.size(). Overlong forms, surrogates and values past U+10FFFF are not
-// UTF-8 (Unicode 15, table 3-7).
+// The character that starts at text[at]; at < text.size(). Overlong forms, surrogates and values
+// past U+10FFFF are not UTF-8 (Unicode 15, table 3-7).
 Character decode(std::string_view text, size_t at);
 
 // Offset of the first byte that is not UTF-8, or text.size() if all of it is.
 size_t valid_prefix(std::string_view text);
-inline bool valid(std::string_view text) { return valid_prefix(text) == text.size(); }
+inline bool valid(std::string_view text) {
+  return valid_prefix(text) == text.size();
+}
 
 // The longest prefix of at most `bytes` bytes that does not cut a character in half.
 std::string_view truncated(std::string_view text, size_t bytes);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/thread_pool.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace colibri {
+namespace {
+
+// About 20 microseconds: longer than the gap between two phases, short enough to leave a shared
+// core alone.
+constexpr int kSpins = 1000;
+// Chunks a thread takes in a phase when the work is even: enough to balance, few enough to keep the
+// counter cold.
+constexpr int64_t kChunksPerThread = 8;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits until `value` differs from `old`: spins first, then sleeps.
+uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
+    relax();
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ThreadPool>> ThreadPool::create(unsigned threads) {
+  if (threads == 0) return invalid_argument("a thread pool needs at least one thread");
+  try {
+    return std::unique_ptr<ThreadPool>(new ThreadPool(threads));
+  } catch (const std::system_error& error) {
+    return out_of_memory("cannot start " + std::to_string(threads) + " threads: " + error.what() +
+                         "; lower threads.count");
+  }
+}
+
+ThreadPool::ThreadPool(unsigned threads) {
+  workers_.reserve(threads - 1);
+  for (unsigned i = 1; i < threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->thread = std::thread([this, i] { serve(i); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  for (auto& worker : workers_) {
+    worker->go.store(kQuit, std::memory_order_release);
+    worker->go.notify_one();
+  }
+  for (auto& worker : workers_) worker->thread.join();
+}
+
+void ThreadPool::serve(unsigned worker) {
+  std::atomic<uint32_t>& go = workers_[worker - 1]->go;
+  uint32_t seen = 0;
+  for (;;) {
+    seen = wait_for_change(go, seen);
+    if (seen == kQuit) return;
+    take_chunks(worker);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+  }
+}
+
+void ThreadPool::take_chunks(unsigned worker) {
+  for (;;) {
+    const int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
+    if (begin >= tasks_ || failure_.load(std::memory_order_relaxed) != COLIBRI_OK) return;
+    const colibri_status code = (*body_)(worker, begin, std::min(begin + chunk_, tasks_));
+    colibri_status none = COLIBRI_OK;
+    if (code != COLIBRI_OK) failure_.compare_exchange_strong(none, code);
+  }
+}
+
+colibri_status ThreadPool::run(int64_t tasks, unsigned threads, Body body) {
+  if (tasks <= 0) return COLIBRI_OK;
+  const auto useful = static_cast<unsigned>(std::min<int64_t>(tasks, this->threads()));
+  threads = std::clamp(threads, 1u, useful);
+  body_ = &body;
+  tasks_ = tasks;
+  chunk_ = std::max<int64_t>(1, tasks / (kChunksPerThread * threads));
+  next_.store(0, std::memory_order_relaxed);
+  failure_.store(COLIBRI_OK, std::memory_order_relaxed);
+  busy_.store(threads - 1, std::memory_order_relaxed);
+  for (unsigned i = 1; i < threads; ++i) {
+    std::atomic<uint32_t>& go = workers_[i - 1]->go;
+    uint32_t next = go.load(std::memory_order_relaxed) + 1;
+    if (next == kQuit) next = 0;
+    go.store(next, std::memory_order_release);
+    go.notify_one();
+  }
+  take_chunks(0);
+  for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;) {
+    busy = wait_for_change(busy_, busy);
+  }
+  return failure_.load(std::memory_order_relaxed);
+}
+
+}  // namespace colibri
