@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plugin computes an operator: the first in the registry's order that says yes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "colibri/kernels.h"
+#include "runtime/base/status.h"
+#include "runtime/plugin/registry.h"
+
+namespace colibri::plugin {
+
+struct KernelRefusal {
+  std::string plugin_id;
+  std::string reason;
+};
+
+struct KernelChoice {
+  std::shared_ptr<const Plugin> plugin;
+  const colibri_kernels_0* table = nullptr;
+  const colibri_host* host = nullptr;   // for op_create; lives as long as plugin
+  std::vector<KernelRefusal> refusals;  // candidates that stood before it
+};
+
+class KernelChooser {
+ public:
+  // pins: operator name ("attention") -> the only plugin id that may compute it. A deterministic
+  // plugin computes only what it is pinned to, unless the pipeline is approximate. Errors: unknown
+  // operator or plugin, with suggestions; a refused plugin, with its reason. [setup]
+  static Result<KernelChooser> create(const Registry& registry,
+                                      const std::map<std::string, std::string>& pins);
+
+  // Errors: COLIBRI_UNSUPPORTED with what was asked and the answer of each candidate. [any]
+  Result<KernelChoice> choose(const colibri_op_desc& desc) const;
+
+ private:
+  struct Candidate {
+    std::shared_ptr<const Plugin> plugin;
+    const colibri_kernels_0* table;
+  };
+  KernelChooser() = default;
+
+  std::vector<Candidate> candidates_;
+  std::map<uint32_t, std::string> pins_;  // by COLIBRI_OP_*
+};
+
+const char* operator_name(uint32_t op);  // "grouped_matmul"; "" for an unknown number
+
+// "grouped_matmul (weights q4_0 [768, 2048], attributes epilogue 1 ...), up to 512 rows": an
+// operator for messages. [any]
+std::string describe(const colibri_op_desc& desc);
+
+}  // namespace colibri::plugin

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry: finds plugins, decides without running any of their code which of them suit this
+// machine and pipeline, loads those, and remembers why each of the others is not there. Made once
+// per model; read-only afterwards.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "colibri/plugin.h"
+#include "runtime/base/status.h"
+#include "runtime/machine/profile.h"
+#include "runtime/plugin/manifest.h"
+#include "runtime/plugin/options.h"
+#include "runtime/plugin/plugin.h"
+
+namespace colibri::plugin {
+
+// What a pipeline asks for. Default: every plugin of the installation that gives reproducible
+// results.
+struct Request {
+  std::vector<std::string>
+      search;  // folders, absolute; in front of COLIBRI_PLUGIN_PATH and the installed ones
+  std::vector<std::string>
+      prefer;  // ids that stand first, whatever their rank; each must be usable here
+  std::vector<std::string> deny;                            // ids that are never loaded
+  bool allow_approximate = false;                           // numerics: fastest
+  std::map<std::string, std::vector<GivenOption>> options;  // plugins.options, by plugin id
+  bool search_installed = true;  // also COLIBRI_PLUGIN_PATH and <prefix>/lib/colibri/plugins
+};
+
+// What became of one candidate.
+struct Decision {
+  std::string id;  // empty if the manifest could not be read
+  std::string version;
+  std::string file;  // absolute; "(linked in)" for a registered plugin
+  std::vector<std::string> interfaces;
+  int32_t rank = 0;
+  uint32_t numerics = 0;  // COLIBRI_NUMERICS_*; 0 = offers no kernels
+  bool accepted = false;
+  std::string reason;  // why not; empty if accepted
+};
+
+class Registry {
+ public:
+  // Errors are faults of the request: a preferred plugin that is missing or refused (with its
+  // reason), options of an unknown plugin, wrong options. A plugin that cannot be used is no error
+  // but a Decision. [setup]
+  static Result<std::unique_ptr<Registry>> create(const Request& request,
+                                                  const machine::Profile& profile);
+
+  // Every candidate, accepted ones first, in the order in which they are asked; then the refused
+  // ones by id. [any]
+  const std::vector<Decision>& decisions() const { return decisions_; }
+
+  // The usable plugins with this interface, first choice first. [any]
+  std::vector<std::shared_ptr<const Plugin>> offers(std::string_view interface_id) const;
+
+  // The plugin of this id, if it is usable and has the interface; else COLIBRI_NOT_FOUND with what
+  // there is instead, or COLIBRI_UNSUPPORTED with the reason of its refusal. [any]
+  Result<std::shared_ptr<const Plugin>> find(std::string_view interface_id,
+                                             std::string_view plugin_id) const;
+
+  // A text for the case that nothing offers what is needed: what was looked for, where, and what
+  // became of each candidate with this interface. [any]
+  std::string explain(std::string_view interface_id) const;
+
+  bool allow_approximate() const { return allow_approximate_; }
+
+ private:
+  Registry() = default;
+  friend class RegistryBuilder;
+
+  bool allow_approximate_ = false;
+  std::vector<Decision> decisions_;
+  std::vector<std::shared_ptr<const Plugin>> plugins_;  // accepted, first choice first
+  std::vector<std::string> folders_;                    // searched, for messages
+};
+
+// Offers a plugin that is linked into the program to every registry made later. Both arguments must
+// live as long as the process. Errors: COLIBRI_CORRUPT_DATA for a bad manifest,
+// COLIBRI_INVALID_ARGUMENT if the id is already registered or differs from the table's. [any]
+Status register_static(const colibri_plugin* table, const char* manifest_json);
+
+}  // namespace colibri::plugin
