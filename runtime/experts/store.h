@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expert store: one byte budget over all layers, cut into slots that hold one expert each.
+//
+// A slot is empty, loading, ready, or ready and leased. A leased or loading slot is never a victim.
+// With room for every expert nothing is ever dropped. Otherwise the cache policy rules over all
+// slots but one, and the last one, the passage, takes an expert that the policy does not admit.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/base/memory.h"
+#include "runtime/base/status.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/experts/policy.h"
+
+namespace colibri::experts {
+
+struct StoreShape {
+  uint32_t layers = 0, experts = 0, top_k = 0;
+  uint64_t slot_bytes = 0;  // of the largest expert bundle, a multiple of kAlignment
+
+  uint64_t keys() const { return uint64_t{layers} * experts; }
+  uint64_t all_bytes() const { return keys() * slot_bytes; }
+  // One expert computing, one loading: the least that works.
+  uint64_t floor_bytes() const { return 2 * slot_bytes; }
+};
+
+struct Counters {
+  uint64_t hits = 0, misses = 0;  // of distinct experts per step and layer
+  uint64_t loads = 0, evictions = 0;
+};
+
+class Visit;
+
+// Thread-safe: contexts that share a model share its store.
+class Store {
+ public:
+  // Fills a slot with an expert's bundle. Called by workers in parallel.
+  using Load = std::function<Status(uint32_t layer, uint32_t expert, std::byte* slot)>;
+
+  // Refuses a budget below the floor, with the numbers.
+  static Result<std::unique_ptr<Store>> create(const StoreShape& shape, uint64_t budget_bytes,
+                                               PolicyPlugin policy, Load load);
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const StoreShape& shape() const { return shape_; }
+  uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
+  bool holds_all() const { return slots_.size() == shape_.keys(); }
+  // Loads every expert now, so that faults of the model show before the first token; only if it
+  // holds all of them.
+  Status load_all(ThreadPool& pool);
+  // A number for the next pass over the layers, ascending.
+  uint64_t next_step();
+  Counters counters() const;
+
+ private:
+  friend class Visit;
+  static constexpr int32_t kAbsent = -1;
+  struct Slot {
+    std::byte* data = nullptr;
+    uint32_t key = 0;
+    uint32_t leases = 0;
+    bool ready = false;
+  };
+
+  Store(const StoreShape& shape, Load load) : shape_(shape), load_(std::move(load)) {}
+  bool is_passage(int32_t slot) const { return slot == passage_; }
+  // All below: with mutex_ held.
+  void lease(int32_t slot);
+  void release(int32_t slot);
+  // A slot to load `key` into, marked as loading and leased; kAbsent = none can be had now.
+  Result<int32_t> claim(uint32_t key);
+  void occupy(int32_t slot, uint32_t key);
+  void vacate(int32_t slot);
+
+  const StoreShape shape_;
+  const Load load_;
+  Memory arena_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // a lease ended or a load finished
+  std::optional<Policy> policy_;
+  std::vector<Slot> slots_;
+  std::vector<int32_t> slot_of_key_;
+  std::vector<int32_t> free_;  // empty slots of the policy's
+  int32_t passage_ = kAbsent;
+  std::vector<uint64_t> evictable_;  // bit per key: ready, not leased, not in the passage
+  uint64_t step_ = 0;
+  Counters counters_;
+};
+
+// The experts that one layer of one step needs, in waves: those that are there first, then, as
+// slots can be had, the missing ones. A visitor holds the leases of one wave only and never waits
+// while it holds any, so visitors cannot block each other for ever. Used by one thread.
+class Visit {
+ public:
+  struct Lease {
+    uint32_t expert = 0;
+    const std::byte* data = nullptr;  // the bundle, until the next call
+  };
+
+  explicit Visit(Store& store);
+  ~Visit() { end(); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  // Starts with distinct experts, ascending. Ends a visit in progress.
+  void begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts);
+  // Ends the leases of the last wave and gives the next one, loading on the pool's threads; empty
+  // when every expert had its turn. An error ends the visit; the store stays usable.
+  Result<std::span<const Lease>> next(ThreadPool& pool, unsigned threads);
+  void end();
+
+ private:
+  Status load_claimed(ThreadPool& pool, unsigned threads);
+
+  Store& store_;
+  uint32_t layer_ = 0;
+  std::vector<uint32_t> keys_;     // of the visit
+  std::vector<uint8_t> resident_;  // parallel to keys_
+  std::vector<uint32_t> missing_;  // keys still to come
+  std::vector<int32_t> held_;      // slots leased now
+  std::vector<int32_t> claimed_;   // those of them that must be loaded
+  std::vector<Lease> wave_;
+  bool hits_pending_ = false;  // the wave of hits was leased by begin() and not given out yet
+};
+
+}  // namespace colibri::experts
