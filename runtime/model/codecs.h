@@ -9,11 +9,12 @@
 
 #include "colibri/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/config/pipeline.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::model {
 
-// "bf16"; nullptr for a number that is no codec of weights.
+// "bf16"; nullptr for an unknown number.
 const char* codec_name(uint32_t codec);
 // COLIBRI_CODEC_NONE if no codec has this name.
 uint32_t codec_of_name(std::string_view name);
@@ -26,19 +27,10 @@ std::optional<CodecBlock> codec_block(uint32_t codec);  // nullopt = unknown cod
 // True for the codecs that weights of a model may have: floats and quantised ones.
 bool is_weight_codec(uint32_t codec);
 
-// Codecs to hold weights in, by group; COLIBRI_CODEC_NONE = as stored. Norms are always f32.
-struct Quantize {
-  uint32_t experts = 0;    // gate, up, down
-  uint32_t attention = 0;  // q, k, v, o
-  uint32_t embedding = 0;
-  uint32_t head = 0;
-  uint32_t router = 0;
-};
-// The setting `quantize: q4_0` in full: q4_0 means experts and attention q4_0, embedding and head
-// q8_0, router f32.
-Quantize quantize_all(uint32_t codec);
-// The codec a weight is held in. An error if its columns are no multiple of the codec's block.
-Result<uint32_t> codec_of(const Weight& weight, const Quantize& quantize);
+// The codec a weight is held in: the setting of its group, else as stored; norms are always f32. An
+// error if its columns are no multiple of the codec's block, or if it is quantised already and
+// would have to be quantised again.
+Result<uint32_t> codec_of(const Weight& weight, const config::Quantize& quantize);
 
 // Whether n bytes of stored weights hold only finite numbers (of quantised blocks: finite scales).
 // COLIBRI_CORRUPT_DATA otherwise, naming `where` (the tensor) and the first element that is not;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ class ModelFiles {
   uint32_t count() const { return table_.count; }
   std::string_view name(uint32_t file) const { return files_[file].name; }
   uint64_t size(uint32_t file) const { return files_[file].handle.size(); }
-  std::string path(uint32_t file) const;  // of one file, for the system and for messages
+  const std::filesystem::path& path(uint32_t file) const { return files_[file].handle.path(); }
   // Reads bytes [offset, offset + n) of a file, all of them or an error; a range that leaves the
   // file is COLIBRI_IO.
   Status read(uint32_t file, uint64_t offset, void* to, uint64_t n) const;
@@ -46,10 +47,9 @@ class ModelFiles {
     File handle;
   };
 
-  ModelFiles(std::string path, bool folder, std::vector<Entry> files);
+  ModelFiles(std::string path, std::vector<Entry> files);
 
   std::string path_;
-  bool folder_;
   std::vector<Entry> files_;
   colibri_file table_ = {};
 };

@@ -19,17 +19,19 @@
 namespace colibri::model {
 
 struct TensorEntry {
-  std::string_view name;         // lives as long as the source
-  uint32_t codec = 0;            // COLIBRI_CODEC_*
-  uint32_t layout = 0;           // COLIBRI_LAYOUT_*
-  uint32_t rank = 0;             // 0 to 4
-  std::array<int64_t, 4> shape;  // elements, outermost first; [0, rank) are set, the rest is 1
-  uint32_t file = 0;             // index into ModelFiles
+  std::string_view name;                        // lives as long as the source
+  uint32_t codec = 0;                           // COLIBRI_CODEC_*
+  uint32_t layout = 0;                          // COLIBRI_LAYOUT_*
+  uint32_t rank = 0;                            // 0 to 4
+  std::array<int64_t, 4> shape = {1, 1, 1, 1};  // elements, outermost first; 1 from rank on
+  uint32_t file = 0;                            // index into ModelFiles
   uint64_t offset = 0, bytes = 0;
   uint64_t checksum = 0;  // XXH3-64 of the extent; 0 = none
 
   int64_t elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
 };
+
+std::string shape_text(const TensorEntry& tensor);  // "[8, 32]"
 
 // Immutable after open(); every function is thread-safe except resource().
 class ModelSource {
@@ -67,7 +69,7 @@ class ModelSource {
 
  private:
   ModelSource(std::unique_ptr<ModelFiles> files, const colibri_format_1* format, void* model);
-  Status check_tensors();
+  Status read_directory();
   Status check_overlaps() const;
 
   std::unique_ptr<ModelFiles> files_;

@@ -32,18 +32,16 @@ enum class Role {
 constexpr int kRoles = 13;
 const char* role_name(Role role);  // as the architecture document spells it: "attention_norm"
 
-// A bound tensor: the row-major matrix [rows, cols] (a vector has one row) at `offset` bytes of a
-// stored tensor.
+// A bound tensor: a row-major matrix [rows, cols]; a vector has one row.
 struct Weight {
   Role role = Role::kEmbedding;
   const TensorEntry* tensor = nullptr;
-  uint64_t offset = 0;  // bytes from the start of the tensor; not 0 for a slice of a stacked one
   int64_t rows = 0, cols = 0;
 
   uint32_t codec() const { return tensor->codec; }  // as stored
   int64_t elements() const { return rows * cols; }
-  uint64_t bytes() const;    // as stored
-  std::string name() const;  // for messages: the tensor's name, and of a slice "[17]" behind it
+  uint64_t bytes() const { return tensor->bytes; }  // as stored
+  std::string name() const { return std::string(tensor->name); }
 };
 
 struct ExpertSpec {

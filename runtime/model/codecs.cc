@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/model/codecs.h"
+
+#include <cstring>
+
+namespace colibri::model {
+namespace {
+
+struct Codec {
+  uint32_t id;
+  const char* name;
+  CodecBlock block;
+  bool weights;  // may hold weights of a model
+};
+
+constexpr Codec kCodecs[] = {
+    {COLIBRI_CODEC_F32, "f32", {1, 4}, true},
+    {COLIBRI_CODEC_F16, "f16", {1, 2}, true},
+    {COLIBRI_CODEC_BF16, "bf16", {1, 2}, true},
+    {COLIBRI_CODEC_I32, "i32", {1, 4}, false},
+    {COLIBRI_CODEC_I8, "i8", {1, 1}, false},
+    {COLIBRI_CODEC_U8, "u8", {1, 1}, false},
+    {COLIBRI_CODEC_F64, "f64", {1, 8}, false},
+    {COLIBRI_CODEC_I16, "i16", {1, 2}, false},
+    {COLIBRI_CODEC_I64, "i64", {1, 8}, false},
+    {COLIBRI_CODEC_BOOL, "bool", {1, 1}, false},
+    {COLIBRI_CODEC_F8_E4M3, "f8_e4m3", {1, 1}, false},
+    {COLIBRI_CODEC_F8_E5M2, "f8_e5m2", {1, 1}, false},
+    {COLIBRI_CODEC_U16, "u16", {1, 2}, false},
+    {COLIBRI_CODEC_U32, "u32", {1, 4}, false},
+    {COLIBRI_CODEC_U64, "u64", {1, 8}, false},
+    {COLIBRI_CODEC_Q8_0, "q8_0", {32, 34}, true},
+    {COLIBRI_CODEC_Q4_0, "q4_0", {32, 18}, true},
+};
+
+const Codec* find_codec(uint32_t id) {
+  for (const Codec& codec : kCodecs) {
+    if (codec.id == id) return &codec;
+  }
+  return nullptr;
+}
+
+uint32_t wanted_codec(const Weight& weight, const config::Quantize& quantize) {
+  switch (weight.role) {
+    case Role::kEmbedding:
+      return quantize.embedding;
+    case Role::kHead:
+      return quantize.head;
+    case Role::kQ:
+    case Role::kK:
+    case Role::kV:
+    case Role::kO:
+      return quantize.attention;
+    case Role::kRouter:
+      return quantize.router;
+    case Role::kGate:
+    case Role::kUp:
+    case Role::kDown:
+      return quantize.experts;
+    case Role::kFinalNorm:
+    case Role::kAttentionNorm:
+    case Role::kFfnNorm:
+      return COLIBRI_CODEC_F32;
+  }
+  return COLIBRI_CODEC_NONE;
+}
+
+// Index of the first of n numbers (one every `stride` bytes) whose exponent bits are all ones,
+// which are the infinities and NaNs of IEEE 754 formats; n if there is none.
+template <typename Bits>
+uint64_t first_not_finite(const void* data, uint64_t n, Bits exponent, size_t stride) {
+  const char* bytes = static_cast<const char*>(data);
+  constexpr uint64_t kRun = 1024;
+  for (uint64_t begin = 0; begin < n; begin += kRun) {
+    const uint64_t end = begin + kRun < n ? begin + kRun : n;
+    // A run without an early exit, so that the compiler can vectorise it.
+    bool found = false;
+    for (uint64_t i = begin; i < end; ++i) {
+      Bits bits;
+      std::memcpy(&bits, bytes + i * stride, sizeof(bits));
+      found |= (bits & exponent) == exponent;
+    }
+    for (uint64_t i = begin; found && i < end; ++i) {
+      Bits bits;
+      std::memcpy(&bits, bytes + i * stride, sizeof(bits));
+      if ((bits & exponent) == exponent) return i;
+    }
+  }
+  return n;
+}
+
+}  // namespace
+
+const char* codec_name(uint32_t codec) {
+  const Codec* found = find_codec(codec);
+  return found == nullptr ? nullptr : found->name;
+}
+
+uint32_t codec_of_name(std::string_view name) {
+  for (const Codec& codec : kCodecs) {
+    if (name == codec.name) return codec.id;
+  }
+  return COLIBRI_CODEC_NONE;
+}
+
+std::optional<CodecBlock> codec_block(uint32_t codec) {
+  const Codec* found = find_codec(codec);
+  if (found == nullptr) return std::nullopt;
+  return found->block;
+}
+
+bool is_weight_codec(uint32_t codec) {
+  const Codec* found = find_codec(codec);
+  return found != nullptr && found->weights;
+}
+
+Result<uint32_t> codec_of(const Weight& weight, const config::Quantize& quantize) {
+  const uint32_t wanted = wanted_codec(weight, quantize);
+  if (wanted == COLIBRI_CODEC_NONE || wanted == weight.codec()) return weight.codec();
+  const std::optional<CodecBlock> stored = codec_block(weight.codec());
+  const std::optional<CodecBlock> block = codec_block(wanted);
+  const std::string place = std::string(role_name(weight.role)) + " '" + weight.name() + "'";
+  if (!block || !is_weight_codec(wanted)) {
+    return invalid_argument(place + ": cannot be held in codec " + std::to_string(wanted));
+  }
+  if (stored->elements != 1) {
+    return unsupported(place + ": is stored as " + codec_name(weight.codec()) +
+                       " and is not quantised again to " + codec_name(wanted));
+  }
+  if (weight.cols % block->elements != 0) {
+    return unsupported(place + ": has rows of " + std::to_string(weight.cols) + " elements, and " +
+                       codec_name(wanted) + " needs a multiple of " +
+                       std::to_string(block->elements) + "; choose f32, f16 or bf16 for it");
+  }
+  return wanted;
+}
+
+Status check_finite(uint32_t codec, const void* data, uint64_t n, std::string_view where,
+                    int64_t first_element) {
+  const std::optional<CodecBlock> block = codec_block(codec);
+  if (!block) return internal_error(std::string(where) + ": has no known codec");
+  const uint64_t blocks = n / block->bytes;
+  uint64_t bad = blocks;
+  switch (codec) {
+    case COLIBRI_CODEC_F32:
+      bad = first_not_finite<uint32_t>(data, blocks, 0x7f800000u, 4);
+      break;
+    case COLIBRI_CODEC_F16:
+      bad = first_not_finite<uint16_t>(data, blocks, 0x7c00, 2);
+      break;
+    case COLIBRI_CODEC_BF16:
+      bad = first_not_finite<uint16_t>(data, blocks, 0x7f80, 2);
+      break;
+    case COLIBRI_CODEC_Q8_0:
+    case COLIBRI_CODEC_Q4_0:  // the f16 scale stands first in the block
+      bad = first_not_finite<uint16_t>(data, blocks, 0x7c00, block->bytes);
+      break;
+    default:
+      return internal_error(std::string(where) + ": its codec holds no weights");
+  }
+  if (bad == blocks) return {};
+  const int64_t element = first_element + static_cast<int64_t>(bad) * block->elements;
+  return corrupt_data(std::string(where) + ": element " + std::to_string(element) +
+                      " is NaN or infinite; the file is damaged, or was written by a training run "
+                      "that had diverged");
+}
+
+}  // namespace colibri::model

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/model/model_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/utf8.h"
+
+namespace colibri::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+const ModelFiles& host_of(const colibri_file* files) {
+  return *static_cast<const ModelFiles*>(files->host);
+}
+
+colibri_str table_name(const colibri_file* files, uint32_t file) {
+  return to_c(file < files->count ? host_of(files).name(file) : std::string_view());
+}
+
+uint64_t table_size(const colibri_file* files, uint32_t file) {
+  return file < files->count ? host_of(files).size(file) : 0;
+}
+
+colibri_status table_read(const colibri_file* files, uint32_t file, uint64_t offset, void* to,
+                          uint64_t n, colibri_error* error) {
+  if (file >= files->count) {
+    return to_c(io_error("file " + std::to_string(file) + " of " + std::to_string(files->count) +
+                         " does not exist"),
+                error);
+  }
+  return to_c(host_of(files).read(file, offset, to, n), error);
+}
+
+// Paths of the regular files of a folder, sorted by name.
+Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  std::vector<fs::path> paths;
+  while (!error && entries != fs::directory_iterator()) {
+    const fs::path path = entries->path();
+    std::error_code broken;
+    const fs::file_status status = fs::status(path, broken);
+    if (status.type() == fs::file_type::not_found || broken) {
+      return io_error(path.string() + ": is a link that leads to no file; a download may be " +
+                      "unfinished");
+    }
+    // Everything but folders goes on to File::open, which refuses what is not a regular file.
+    if (status.type() != fs::file_type::directory) paths.push_back(path);
+    if (paths.size() > ModelFiles::kMostFiles) {
+      return invalid_argument(folder.string() + ": has more than " +
+                              std::to_string(ModelFiles::kMostFiles) +
+                              " files, which no model has; give the folder of one model");
+    }
+    entries.increment(error);
+  }
+  if (error) return io_error(folder.string() + ": cannot be listed: " + error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+ModelFiles::ModelFiles(std::string path, std::vector<Entry> files)
+    : path_(std::move(path)), files_(std::move(files)) {
+  table_.struct_size = sizeof(table_);
+  table_.count = static_cast<uint32_t>(files_.size());
+  table_.name = table_name;
+  table_.size = table_size;
+  table_.read = table_read;
+  table_.host = this;
+}
+
+Result<std::unique_ptr<ModelFiles>> ModelFiles::open(const std::string& path) {
+  std::error_code error;
+  std::vector<fs::path> paths = {path};
+  if (fs::is_directory(path, error)) {
+    COLIBRI_ASSIGN(paths, list_folder(path));
+    if (paths.empty()) return not_found(path + ": is a folder without files, not a model");
+  }
+  std::vector<Entry> files;
+  for (const fs::path& file : paths) {
+    const std::string name = file.filename().string();
+    if (!utf8::valid(name)) {
+      return invalid_argument(path + ": holds a file whose name is not UTF-8; rename it");
+    }
+    COLIBRI_ASSIGN(File handle, File::open(file));
+    files.push_back({name, std::move(handle)});
+  }
+  return std::unique_ptr<ModelFiles>(new ModelFiles(path, std::move(files)));
+}
+
+Status ModelFiles::read(uint32_t file, uint64_t offset, void* to, uint64_t n) const {
+  return files_[file].handle.read(offset, to, n);
+}
+
+}  // namespace colibri::model
