@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/base/status.h"
+#include "runtime/config/value.h"
 
 namespace colibri::plugin {
 
@@ -29,24 +29,15 @@ struct OptionSpec {
   std::string doc;
 };
 
-// One option as a user wrote it. Types come from the manifest, not from the document's guess.
-struct GivenOption {
-  enum class Form { kPlain, kQuoted, kNotScalar };
-  std::string name;
-  std::string text;          // of a scalar
-  Form form = Form::kPlain;  // quoted text is never a number or a bool
-  std::string where;         // "file:line:col", "--set", ...; may be empty
-};
-
 // The values an instance works with, by name.
 using Options = std::map<std::string, OptionValue, std::less<>>;
 
-// Checks and types what was given. On failure the text has one line for each problem, "where:
-// option 'x' of plugin 'id': problem". Options that were not given take `base` (may be null), else
-// their default. An option without any of these is an error if `complete`, else it is left out.
-// [any]
-Result<Options> check_options(const std::string& plugin_id, const std::vector<OptionSpec>& specs,
-                              const std::vector<GivenOption>& given, const Options* base,
-                              bool complete);
+// Checks and types what a pipeline gives: `given` is a map of scalars that stands at `key` of the
+// document ("sampling.0.options"), or null. Every wrong or unknown option is added to problems. An
+// option that is not given takes its value from base (may be null), else its default; if it has
+// neither it is a problem if `complete`, else it is left out. [any]
+Options check_options(const std::string& plugin_id, const std::vector<OptionSpec>& specs,
+                      const config::Value& given, const std::string& key, const Options* base,
+                      bool complete, config::Problems& problems);
 
 }  // namespace colibri::plugin

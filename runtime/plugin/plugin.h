@@ -71,9 +71,11 @@ class Plugin {
 // Options that are not given take the value of plugins.options, else the manifest's default.
 class Instance {
  public:
-  // Errors: every wrong, unknown or missing option, one line each. [setup]
+  // given: the options of the pipeline, standing at `key` of it ("sampling.0.options"). Errors:
+  // every wrong, unknown or missing option, one a line with its place. [setup]
   static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const Plugin> plugin,
-                                                  const std::vector<GivenOption>& given);
+                                                  const config::Value& given,
+                                                  const std::string& key);
 
   const colibri_host* host() const { return host_.get(); }
   const Plugin& plugin() const { return *plugin_; }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "colibri/plugin.h"
 #include "runtime/base/status.h"
+#include "runtime/config/pipeline.h"
 #include "runtime/machine/profile.h"
 #include "runtime/plugin/manifest.h"
 #include "runtime/plugin/options.h"
@@ -23,14 +26,18 @@ namespace colibri::plugin {
 // What a pipeline asks for. Default: every plugin of the installation that gives reproducible
 // results.
 struct Request {
-  std::vector<std::string>
-      search;  // folders, absolute; in front of COLIBRI_PLUGIN_PATH and the installed ones
+  std::vector<std::filesystem::path>
+      search;  // folders; in front of COLIBRI_PLUGIN_PATH and the installed ones
   std::vector<std::string>
       prefer;  // ids that stand first, whatever their rank; each must be usable here
-  std::vector<std::string> deny;                            // ids that are never loaded
-  bool allow_approximate = false;                           // numerics: fastest
-  std::map<std::string, std::vector<GivenOption>> options;  // plugins.options, by plugin id
+  std::vector<std::string> deny;                 // ids that are never loaded
+  std::map<std::string, config::Value> options;  // plugins.options: plugin id -> map
+  config::Numerics numerics = config::Numerics::kReproducible;
   bool search_installed = true;  // also COLIBRI_PLUGIN_PATH and <prefix>/lib/colibri/plugins
+  std::function<std::string(std::string_view key)>
+      place;  // "file:3:5: plugins.prefer", to stand before a message
+
+  static Request from(const config::Pipeline& pipeline);  // pipeline must outlive it
 };
 
 // What became of one candidate.
@@ -69,13 +76,13 @@ class Registry {
   // became of each candidate with this interface. [any]
   std::string explain(std::string_view interface_id) const;
 
-  bool allow_approximate() const { return allow_approximate_; }
+  config::Numerics numerics() const { return numerics_; }
 
  private:
   Registry() = default;
   friend class RegistryBuilder;
 
-  bool allow_approximate_ = false;
+  config::Numerics numerics_ = config::Numerics::kReproducible;
   std::vector<Decision> decisions_;
   std::vector<std::shared_ptr<const Plugin>> plugins_;  // accepted, first choice first
   std::vector<std::string> folders_;                    // searched, for messages
