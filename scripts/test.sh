@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh [PRESET]: installs what is missing, builds the preset (default: release) and runs its tests.
+# Ends with "N passed, N failed"; exit 1 when a test failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+preset=${1:-release}
+
+scripts/setup.sh test
+cmake --preset "$preset" -DCOLIBRI_BUILD_TESTS=ON
+cmake --build --preset "$preset"
+
+# Two tests at a time: the machine this must pass on has two cores.
+log=$(mktemp); trap 'rm -f "$log"' EXIT
+status=0
+ctest --preset "$preset" -j2 2>&1 | tee "$log" || status=$?
+
+# ctest's own summary: "90% tests passed, 2 tests failed out of 20".
+read -r failed total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n1) || {
+  echo "test.sh: ctest ran no test" >&2
+  exit 1
+}
+echo "$((total - failed)) passed, $failed failed"
+exit "$status"
