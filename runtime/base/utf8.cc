@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/base/utf8.h"
 
+#include <algorithm>
+
 namespace colibri::utf8 {
 
 Character decode(std::string_view text, size_t at) {
@@ -35,6 +37,27 @@ std::string_view truncated(std::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0u) == 0x80u) --bytes;
   return text.substr(0, bytes);
+}
+
+std::string printable(std::string_view text) {
+  const std::string_view shown = truncated(text, kPrintableBytes);
+  std::string result = "'";
+  for (size_t at = 0; at < shown.size();) {
+    const Character character = decode(shown, at);
+    const bool control = character.code_point < 0x20 ||
+                         (character.code_point >= 0x7F && character.code_point < 0xA0);
+    if (character.size > 0 && !control) {
+      result += shown.substr(at, character.size);
+      at += character.size;
+      continue;
+    }
+    constexpr char kDigits[] = "0123456789abcdef";
+    for (const size_t end = at + std::max<size_t>(character.size, 1); at < end; ++at) {
+      const unsigned char byte = static_cast<unsigned char>(shown[at]);
+      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return result + (shown.size() < text.size() ? "...'" : "'");
 }
 
 }  // namespace colibri::utf8

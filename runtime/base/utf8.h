@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace colibri::utf8 {
@@ -25,5 +26,10 @@ inline bool valid(std::string_view text) {
 
 // The longest prefix of at most `bytes` bytes that does not cut a character in half.
 std::string_view truncated(std::string_view text, size_t bytes);
+
+// Text from a file or request for use in a message: between single quotes, control characters and
+// bytes that are not UTF-8 as \xNN, cut behind kPrintableBytes bytes.
+constexpr size_t kPrintableBytes = 120;
+std::string printable(std::string_view text);
 
 }  // namespace colibri::utf8

@@ -31,5 +31,16 @@ TEST(Utf8, CutsBetweenCharacters) {
   EXPECT_EQ(truncated("\xE4\xB8\xAD", 2), "");
 }
 
+TEST(Utf8, PrintableTextIsQuotedAndShort) {
+  EXPECT_EQ(printable("model.norm.weight"), "'model.norm.weight'");
+  EXPECT_EQ(printable("a\x1b[31m\n\x7f"), "'a\\x1b[31m\\x0a\\x7f'");
+  EXPECT_EQ(printable("\xc2\x85"), "'\\xc2\\x85'");           // a control character of two bytes
+  EXPECT_EQ(printable("\xff\xe4\xb8"), "'\\xff\\xe4\\xb8'");  // no UTF-8
+  EXPECT_EQ(printable("\xe9\x98\x80"), "'\xe9\x98\x80'");
+  const std::string longest(kPrintableBytes, 'x');
+  EXPECT_EQ(printable(longest), "'" + longest + "'");
+  EXPECT_EQ(printable(longest + "x"), "'" + longest + "...'");
+}
+
 }  // namespace
 }  // namespace colibri::utf8
