@@ -133,7 +133,7 @@ typedef struct colibri_combine_attributes {
 
 typedef struct colibri_layout { /* how a weight is packed; the plugin fills it in pack_layout */
   uint32_t struct_size;
-  uint32_t id;    /* COLIBRI_LAYOUT_* or private */
+  uint32_t id;    /* COLIBRI_LAYOUT_* or private; a vector (the weight of a norm) is f32, ROWS */
   uint32_t codec;
   uint32_t rows;  /* rows interleaved */
   uint32_t group; /* consecutive columns of one row that stay together */
@@ -245,11 +245,12 @@ typedef struct colibri_kernels_0 {
   /* The layout this plugin wants for weight `index` of the operator and the bytes it takes. [setup] */
   colibri_status (*pack_layout)(const colibri_op_desc* desc, uint32_t index, colibri_layout* wanted, uint64_t* bytes,
                                 colibri_error* error);
-  /* Packs rows [row_begin, row_end) of a row-major matrix into the layout, converting to its codec (quantising, if the
-   * source is a float codec). row_begin is a multiple of layout->rows, and so is row_end unless it is the last row. The
-   * padding rows belong to the last call. Source codecs: every float codec, and the layout's own codec. [worker] */
-  colibri_status (*pack)(const colibri_layout* layout, const colibri_tensor* from, void* to, int64_t row_begin,
-                         int64_t row_end);
+  /* Packs source rows into a matrix of this layout, converting to its codec (quantising, if the source is a float codec).
+   * from holds the row-major rows [row_begin, row_begin + from->shape[0]) of the matrix and nothing else, so that a weight
+   * is never in memory twice; to is the start of the whole packed matrix. row_begin is a multiple of layout->rows; if the
+   * number of rows is not, these are the last ones and the rest of their panel becomes zero rows. Source codecs: every
+   * float codec, and the layout's own codec. [worker] */
+  colibri_status (*pack)(const colibri_layout* layout, const colibri_tensor* from, void* to, int64_t row_begin);
   /* state = NULL asks for the sizes. The state (64-byte aligned) is plain memory: nothing to free. desc->weights carry the
    * packed layout. [setup] */
   colibri_status (*op_create)(const colibri_op_desc* desc, const colibri_host* host, void* state, colibri_op_info* info,
