@@ -12,7 +12,7 @@ from specs import Spec
 
 # Standard deviation of a matrix is gain / sqrt(fan_in): large enough that the layers, not the
 # embedding, decide the output, and that the experts and the attention patterns differ clearly.
-GAINS = {"q": 1.5, "k": 1.5, "v": 2.0, "o": 2.0, "gate": 2.0, "w1": 2.0, "w2": 4.0, "w3": 2.0,
+GAINS = {"q": 1.25, "k": 1.25, "v": 2.0, "o": 2.0, "gate": 2.0, "w1": 2.0, "w2": 2.0, "w3": 2.0,
          "head": 3.0}
 
 

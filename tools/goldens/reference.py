@@ -21,6 +21,7 @@ GREEDY = 64
 def load(folder: Path):
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     return transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager", local_files_only=True).eval()
 
@@ -65,6 +66,13 @@ def case(model, name: str, prompt: list[int], all_positions: bool) -> dict:
             "final_logits": pack(final, len(prompt) + GREEDY - 1)}
 
 
+def dump(result: dict) -> str:
+    """JSON with one case a line."""
+    head = json.dumps({k: v for k, v in result.items() if k != "cases"}, indent=1)
+    cases = ",\n".join("  " + json.dumps(c) for c in result["cases"])
+    return f'{head[:-2]},\n "cases": [\n{cases}\n ]\n}}\n'
+
+
 def versions() -> dict:
     return {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]}
 
@@ -82,8 +90,8 @@ def main() -> None:
         prompt = [int(i) for i in text.split(",")]
         cases.append(case(model, f"prompt{number}", prompt,
                           len(prompt) < args.all_positions_below))
-    json.dump({"model": args.folder.resolve().name, "versions": versions(),
-               "vocab_size": model.config.vocab_size, "cases": cases}, sys.stdout, indent=1)
+    sys.stdout.write(dump({"model": args.folder.resolve().name, "versions": versions(),
+                           "vocab_size": model.config.vocab_size, "cases": cases}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the golden tokenizers and writes tests/golden/tokenizers/NAME/tokenizer.json.
+
+The files are put together here, not saved by the library, because old and new spellings of the
+same thing are wanted.
+"""
+
+import json
+from pathlib import Path
+
+from tokenizers import Tokenizer, pre_tokenizers, trainers
+from tokenizers.models import BPE
+
+import corpus
+from tokenizer_forms import FORMS, Form
+
+OUT = Path(__file__).resolve().parents[2] / "tests" / "golden" / "tokenizers"
+
+
+def train(form: Form) -> tuple[list[str], list[list[str]]]:
+    """Byte-level vocabulary in id order, and merges in rank order."""
+    tokenizer = Tokenizer(BPE())
+    # Byte-level pre-tokenizers come last or late; training sees the text as encoding will.
+    shell = json.loads(tokenizer.to_str()) | {"pre_tokenizer": form.pre_tokenizer,
+                                              "normalizer": form.normalizer}
+    tokenizer = Tokenizer.from_str(json.dumps(shell))
+    tokenizer.train_from_iterator(corpus.training_text(), trainers.BpeTrainer(
+        vocab_size=form.vocab, show_progress=False, special_tokens=[],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    model = json.loads(tokenizer.to_str())["model"]
+    words = sorted(model["vocab"], key=model["vocab"].get)
+    merges = [m if isinstance(m, list) else m.split(" ") for m in model["merges"]]
+    if form.drop_merges:
+        merges = [m for rank, m in enumerate(merges) if rank % form.drop_merges]
+    return words, merges
+
+
+def fill_template(processor: dict | None, ids: dict[str, int]) -> dict | None:
+    if processor is None:
+        return None
+    if processor["type"] == "Sequence":
+        return processor | {"processors": [fill_template(p, ids) for p in processor["processors"]]}
+    if processor["type"] == "TemplateProcessing":
+        return processor | {"special_tokens": {
+            token: {"id": token, "ids": [ids[token]], "tokens": [token]}
+            for token in sorted(set(processor["special_tokens"]))}}
+    return processor
+
+
+def assemble(form: Form) -> dict:
+    words, merges = train(form)
+    if form.added_first:
+        words = [a.content for a in form.added] + words
+    ids = {word: i for i, word in enumerate(words)}
+    for token in form.added:
+        ids.setdefault(token.content, len(ids))
+    model = {
+        "type": "BPE", "dropout": None, "unk_token": None,
+        "continuing_subword_prefix": "" if form.old_file else None,
+        "end_of_word_suffix": "" if form.old_file else None, "fuse_unk": False,
+        "byte_fallback": False, "ignore_merges": form.ignore_merges,
+        "vocab": {word: ids[word] for word in words},
+        "merges": merges if form.merges_as_pairs else [" ".join(m) for m in merges],
+    }
+    if form.old_file:  # as files of 2021 look
+        for key in ("type", "byte_fallback", "ignore_merges"):
+            del model[key]
+    flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": sorted(({"id": ids[t.content], "content": t.content}
+                                | {flag: getattr(t, flag) for flag in flags}
+                                for t in form.added), key=lambda token: token["id"]),
+        "normalizer": form.normalizer,
+        "pre_tokenizer": form.pre_tokenizer,
+        "post_processor": fill_template(form.post_processor, ids),
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
+                    "use_regex": True},
+        "model": model,
+    }
+
+
+def main() -> None:
+    for form in FORMS:
+        text = json.dumps(assemble(form), ensure_ascii=False, indent=1)
+        Tokenizer.from_str(text)  # the library must accept it
+        folder = OUT / form.name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "tokenizer.json").write_text(text + "\n")
+        print(form.name, len(text))
+
+
+if __name__ == "__main__":
+    main()
