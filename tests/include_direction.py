@@ -3,7 +3,7 @@
 """Fails when the source breaks a rule of the house that no compiler checks.
 
 1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- chat <- server, cli;
-   plugins see the public headers, their own folder, plugins/cpu_common and runtime/base.
+   plugins see the public headers, their own folder, plugins/common, plugins/cpu_common and runtime/base.
 2. yaml-cpp, Boost.DLL and the like are included by one source file each, so that they can be replaced there.
 3. Numeric code calls no transcendental function of libm: they differ between systems (docs/numerics.md).
 
@@ -64,7 +64,7 @@ def include_breach(path, header):
     if parts[0] == "plugins":
         if target[0] == "runtime" and target[1] != "base":
             return f"a plugin may include colibri/*.h and runtime/base, not {header}"
-        if target[0] == "plugins" and target[:-1] != parts[: len(target) - 1] and target[1] != "cpu_common":
+        if target[0] == "plugins" and target[:-1] != parts[: len(target) - 1] and target[1] not in ("common", "cpu_common"):
             return f"a plugin may not include another plugin's {header}"
         return None
     if parts[:2] == ("runtime", "include"):
