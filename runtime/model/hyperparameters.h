@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a ModelSpec: evaluated from the architecture document, and checked against each
+// other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/config/architecture.h"
+#include "runtime/model/evaluate.h"
+#include "runtime/model/problems.h"
+#include "runtime/model/source.h"
+#include "runtime/model/spec.h"
+
+namespace colibri::model {
+
+// Fills the numbers of the spec and *layers (their count; spec->layers stays empty), and *window.
+// Adds each problem to `problems`; if there is none, the numbers are sound.
+void read_hyperparameters(const config::Architecture& architecture, const Dimensions& dimensions,
+                          ModelSpec* spec, int64_t* layers, int64_t* window, Problems* problems);
+
+// The ids that begin and end a sequence, from config.json and generation_config.json, checked
+// against the vocabulary.
+void read_special_ids(const ModelSource& source, ModelSpec* spec, Problems* problems);
+
+}  // namespace colibri::model
