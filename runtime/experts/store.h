@@ -6,6 +6,7 @@
 // slots but one, and the last one, the passage, takes an expert that the policy does not admit.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,7 @@ struct StoreShape {
   uint64_t keys() const { return uint64_t{layers} * experts; }
   uint64_t all_bytes() const { return keys() * slot_bytes; }
   // One expert computing, one loading: the least that works.
-  uint64_t floor_bytes() const { return 2 * slot_bytes; }
+  uint64_t floor_bytes() const { return std::min(2 * slot_bytes, all_bytes()); }
 };
 
 struct Counters {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: one sequence, its key-value cache, and all memory that a forward pass needs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/engine/kv_cache.h"
+#include "runtime/engine/layers.h"
+#include "runtime/engine/limits.h"
+#include "runtime/engine/phase.h"
+#include "runtime/engine/rope_table.h"
+#include "runtime/engine/routing.h"
+#include "runtime/engine/workspace.h"
+#include "runtime/experts/store.h"
+#include "runtime/model/spec.h"
+
+namespace colibri::engine {
+
+// What contexts share of a loaded model.
+struct ForwardParts {
+  const model::ModelSpec* spec = nullptr;
+  const Layers* layers = nullptr;
+  const RopeTable* rope = nullptr;
+  experts::Store* store = nullptr;
+  uint32_t kv = COLIBRI_CODEC_F16;
+  int64_t max_rows = 1;        // rows of one pass over the layers
+  uint64_t scratch_bytes = 0;  // of a worker
+};
+
+enum class LogitsOf { kLast, kAll };
+
+// Used by one thread at a time; contexts of one model are independent. Nothing is allocated after
+// create(), but for messages of failures.
+class Context {
+ public:
+  static Result<std::unique_ptr<Context>> create(const ForwardParts& parts, int64_t max_tokens,
+                                                 unsigned threads);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  int64_t tokens() const { return tokens_; }  // in the sequence
+  int64_t max_tokens() const { return max_tokens_; }
+  int64_t vocabulary() const { return parts_.spec->vocabulary; }
+  unsigned threads() const { return runner_.pool().threads(); }
+  void reset() { tokens_ = 0; }
+
+  // Continues the sequence with ids and writes the logits, [vocabulary], of the last of them, or
+  // [ids, vocabulary] of all. A failure leaves the sequence as it was. Errors: ids outside the
+  // vocabulary, a full context, a logit that is not finite, a cancelled call, a failed read.
+  Status forward(std::span<const int32_t> ids, LogitsOf which, float* logits,
+                 const RunLimits& limits = {});
+
+ private:
+  Context(const ForwardParts& parts, int64_t max_tokens, PhaseRunner runner);
+
+  Status check(std::span<const int32_t> ids) const;
+  // One pass over the layers, at most max_rows ids; positions follow tokens_ + done.
+  Status pass(std::span<const int32_t> ids, int64_t first_position, const RunLimits& limits);
+  Status attend(const Layer& layer, size_t index, int64_t rows);
+  Status route(const Layer& layer, size_t index, int64_t rows, uint64_t step);
+  // The products of rows whose router chose the experts of the wave.
+  Status run_experts(const Layer& layer, int64_t rows, std::span<const experts::Visit::Lease> wave);
+  // Logits of rows [first, first + rows) of the pass.
+  Status head(int64_t first, int64_t rows, float* logits);
+
+  const ForwardParts parts_;
+  const int64_t max_tokens_;
+  PhaseRunner runner_;
+  Workspace work_;
+  KvCache cache_;
+  Routing routing_;
+  experts::Visit visit_;
+  std::vector<colibri_tensor> expert_weights_;  // of a wave: gate and up, or down
+  int64_t tokens_ = 0;
+};
+
+}  // namespace colibri::engine

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/model.h"
+
+#include <utility>
+
+#include "runtime/engine/weights.h"
+
+namespace colibri::engine {
+
+Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
+  std::unique_ptr<Model> model(new Model(std::move(plan)));
+  Plan& made = *model->plan_;
+  COLIBRI_ASSIGN(const auto pool, ThreadPool::create(made.threads));
+  COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens));
+  COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.layers, *pool));
+  COLIBRI_TRY(model->load_experts(*pool));
+  return model;
+}
+
+Status Model::load_experts(ThreadPool& pool) {
+  const Plan& plan = *plan_;
+  experts::StoreShape shape;
+  shape.layers = static_cast<uint32_t>(plan.spec.layers.size());
+  shape.experts = static_cast<uint32_t>(plan.spec.experts);
+  shape.top_k = static_cast<uint32_t>(plan.spec.top_k);
+  shape.slot_bytes = plan.memory.slot;
+  experts::PolicyPlugin policy;
+  policy.id = plan.policy->plugin().id();
+  policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
+  policy.host = plan.policy->host();
+  const auto load = [&plan](uint32_t layer, uint32_t expert, std::byte* slot) -> Status {
+    const Layer& placed = plan.layers.layers[layer];
+    const model::ExpertSpec& weights = plan.spec.layers[layer].experts[expert];
+    const model::ModelSource& source = *plan.source;
+    COLIBRI_TRY(load_weight(source, weights.gate, placed.gate_weight.packing,
+                            slot + placed.gate_weight.offset));
+    COLIBRI_TRY(
+        load_weight(source, weights.up, placed.up_weight.packing, slot + placed.up_weight.offset));
+    return load_weight(source, weights.down, placed.down_weight.packing,
+                       slot + placed.down_weight.offset);
+  };
+  COLIBRI_ASSIGN(store_,
+                 experts::Store::create(shape, plan.memory.experts, std::move(policy), load));
+  return store_->holds_all() ? store_->load_all(pool) : Status();
+}
+
+Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens) const {
+  if (max_tokens > plan_->max_tokens) {
+    return invalid_argument("a context of " + std::to_string(max_tokens) +
+                            " tokens is larger than context.max_tokens, " +
+                            std::to_string(plan_->max_tokens));
+  }
+  ForwardParts parts;
+  parts.spec = &plan_->spec;
+  parts.layers = &plan_->layers;
+  parts.rope = &rope_;
+  parts.store = store_.get();
+  parts.kv = plan_->pipeline.context.kv;
+  parts.max_rows = plan_->max_rows;
+  parts.scratch_bytes = plan_->operators->scratch_bytes();
+  return Context::create(parts, max_tokens, plan_->threads);
+}
+
+Result<SamplerChain> Model::create_sampler() const {
+  return SamplerChain::create(*plan_->registry, plan_->pipeline.sampling,
+                              static_cast<uint32_t>(plan_->spec.vocabulary));
+}
+
+}  // namespace colibri::engine

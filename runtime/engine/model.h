@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model: a plan carried out. Weights are in memory; contexts and generators are made from it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/base/memory.h"
+#include "runtime/base/status.h"
+#include "runtime/engine/context.h"
+#include "runtime/engine/plan.h"
+#include "runtime/engine/rope_table.h"
+#include "runtime/engine/sampling.h"
+#include "runtime/experts/store.h"
+
+namespace colibri::engine {
+
+// Shared by any number of threads, each with contexts of its own. Must outlive them.
+class Model {
+ public:
+  // Reads the weights. With a budget for all experts those are read now, too.
+  static Result<std::unique_ptr<Model>> load(std::unique_ptr<Plan> plan);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const Plan& plan() const { return *plan_; }
+  const model::ModelSpec& spec() const { return plan_->spec; }
+  const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
+  const experts::Store& store() const { return *store_; }
+
+  // max_tokens at most plan().max_tokens.
+  Result<std::unique_ptr<Context>> create_context(int64_t max_tokens) const;
+  Result<SamplerChain> create_sampler() const;  // the pipeline's chain
+
+ private:
+  explicit Model(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
+  Status load_experts(ThreadPool& pool);
+
+  std::unique_ptr<Plan> plan_;
+  Memory dense_;
+  RopeTable rope_;
+  std::unique_ptr<experts::Store> store_;
+};
+
+}  // namespace colibri::engine

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/phase.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace colibri::engine {
+namespace {
+
+constexpr size_t kMostCalls = 4;
+
+}  // namespace
+
+Result<PhaseRunner> PhaseRunner::create(unsigned threads, uint64_t scratch_bytes) {
+  PhaseRunner runner;
+  COLIBRI_ASSIGN(runner.pool_, ThreadPool::create(threads));
+  runner.threads_ = threads;
+  runner.scratch_bytes_ = scratch_bytes;
+  COLIBRI_ASSIGN(runner.scratch_, Memory::allocate(threads * scratch_bytes, "kernel scratch"));
+  return runner;
+}
+
+Status PhaseRunner::run(std::initializer_list<Call> calls) {
+  struct Part {
+    const Call* call;
+    int64_t first;  // of the call's tasks, in the numbering of the phase
+  };
+  std::array<Part, kMostCalls + 1> parts;
+  size_t count = 0;
+  int64_t tasks = 0;
+  for (const Call& call : calls) {
+    if (call.what == nullptr) continue;
+    if (count == kMostCalls) return internal_error("a phase of too many operators");
+    parts[count++] = {&call, tasks};
+    tasks += call.what->table()->op_tasks(call.what->state(), call.arguments);
+  }
+  parts[count] = {nullptr, tasks};
+
+  std::atomic<const Call*> failed = nullptr;
+  const colibri_status code =
+      pool_->run(tasks, threads_, [&](unsigned worker, int64_t begin, int64_t end) {
+        std::byte* scratch = scratch_.data() + worker * scratch_bytes_;
+        for (size_t i = 0; i < count; ++i) {
+          const int64_t from = std::max(begin, parts[i].first);
+          const int64_t to = std::min(end, parts[i + 1].first);
+          if (from >= to) continue;
+          const Operator& op = *parts[i].call->what;
+          const colibri_status status =
+              op.table()->op_run(op.state(), parts[i].call->arguments, from - parts[i].first,
+                                 to - parts[i].first, scratch);
+          if (status == COLIBRI_OK) continue;
+          failed.store(parts[i].call, std::memory_order_relaxed);
+          return status;
+        }
+        return colibri_status{COLIBRI_OK};
+      });
+  if (code == COLIBRI_OK) return {};
+  const Operator& op = *failed.load()->what;
+  return {code, "plugin " + op.choice().plugin->id() + ": " + op.description() +
+                    " failed with status " + std::to_string(code)};
+}
+
+}  // namespace colibri::engine

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/engine/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/base/install_paths.h"
+#include "runtime/engine/kv_cache.h"
+#include "runtime/engine/rope_table.h"
+#include "runtime/engine/workspace.h"
+#include "runtime/experts/store.h"
+#include "runtime/model/bind.h"
+#include "runtime/model/model_files.h"
+
+namespace colibri::engine {
+namespace {
+
+constexpr const char* kFormat = "colibri.format/1";
+constexpr const char* kPolicy = "colibri.cache_policy/1";
+
+std::vector<std::string> strings(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> all;
+  for (const auto& path : paths) all.push_back(std::filesystem::absolute(path).string());
+  return all;
+}
+
+// The format plugin that the pipeline names, or the first that accepts the files.
+Result<std::shared_ptr<const plugin::Plugin>> choose_format(const plugin::Registry& registry,
+                                                            const std::string& named,
+                                                            const model::ModelFiles& files) {
+  if (named != "auto") return registry.find(kFormat, named);
+  std::string answers;
+  for (const auto& candidate : registry.offers(kFormat)) {
+    char why_not[128] = {};
+    if (candidate->interface<colibri_format_1>(kFormat)->accepts(files.table(), why_not) != 0) {
+      return candidate;
+    }
+    answers += "\n  " + candidate->id() + ": " + std::string(why_not, strnlen(why_not, 128));
+  }
+  return unsupported(files.path() + ": no format plugin accepts this model" +
+                     (answers.empty() ? "; " + registry.explain(kFormat) : ":" + answers));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline) {
+  std::unique_ptr<Plan> plan(new Plan);
+  plan->pipeline = std::move(pipeline);
+  COLIBRI_TRY(plan->negotiate());
+  COLIBRI_TRY(plan->open_model());
+  COLIBRI_TRY(plan->open_plugins());
+  COLIBRI_TRY(plan->plan_operators());
+  COLIBRI_TRY(plan->plan_memory());
+  return plan;
+}
+
+Status Plan::negotiate() {
+  COLIBRI_ASSIGN(profile, machine::Profile::detect());
+  plugin::Request request;
+  request.search = strings(pipeline.plugins.search);
+  request.prefer = pipeline.plugins.prefer;
+  request.deny = pipeline.plugins.deny;
+  request.allow_approximate = pipeline.numerics == config::Numerics::kFastest;
+  request.options = pipeline.plugins.options;
+  COLIBRI_ASSIGN(registry, plugin::Registry::create(request, profile));
+  threads = pipeline.threads.count.value_or(profile.usable_cores);
+  return {};
+}
+
+Status Plan::open_model() {
+  auto files = model::ModelFiles::open(pipeline.model.path.string());
+  if (!files.ok()) return files.status().at(pipeline.place("model.path"));
+  auto format = choose_format(*registry, pipeline.model.format, **files);
+  if (!format.ok()) return format.status().at(pipeline.place("model.format"));
+  format_plugin = (*format)->id();
+  COLIBRI_ASSIGN(source, model::ModelSource::open(std::move(*files),
+                                                  (*format)->interface<colibri_format_1>(kFormat)));
+  const std::string& wanted = pipeline.model.architecture;
+  std::string name = wanted == "auto" ? "" : wanted;
+  if (wanted.ends_with(".yaml")) {
+    COLIBRI_ASSIGN(config::Architecture given, config::load_architecture(wanted));
+    name = given.name;
+    architectures.push_back(std::move(given));
+  } else {
+    COLIBRI_ASSIGN(architectures, config::load_architectures(architecture_dir()));
+  }
+  auto architecture = model::match(*source, architectures, name);
+  if (!architecture.ok()) return architecture.status().at(pipeline.place("model.architecture"));
+  COLIBRI_ASSIGN(spec, model::bind(*source, **architecture));
+  return {};
+}
+
+Status Plan::open_plugins() {
+  auto opened = Tokenizer::open(*registry, pipeline.tokenizer, *source);
+  if (!opened.ok()) return opened.status().at(pipeline.place("tokenizer.plugin"));
+  tokenizer = std::move(*opened);
+  auto found = registry->find(kPolicy, pipeline.experts.policy.plugin);
+  if (!found.ok()) return found.status().at(pipeline.place("experts.policy.plugin"));
+  COLIBRI_ASSIGN(policy,
+                 plugin::Instance::create(std::move(*found), pipeline.experts.policy.options,
+                                          pipeline.experts.policy.key + ".options"));
+  return {};
+}
+
+Status Plan::plan_operators() {
+  const auto most = std::min<int64_t>(spec.max_tokens, INT32_MAX);
+  max_tokens = pipeline.context.max_tokens.value_or(
+      static_cast<uint32_t>(std::min<int64_t>(most, config::kAutoContextTokens)));
+  if (max_tokens > most) {
+    return invalid_argument(
+        pipeline.place("context.max_tokens") + ": " + std::to_string(max_tokens) +
+        " tokens are more than the model was made for, " + std::to_string(most));
+  }
+  max_rows = std::min<int64_t>(pipeline.context.prefill_chunk, max_tokens);
+  auto made = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
+  if (!made.ok()) return made.status().at(pipeline.place("plugins.operators"));
+  chooser.emplace(std::move(*made));
+  operators.emplace(*chooser);
+  COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
+                                     *operators));
+  return {};
+}
+
+Status Plan::plan_memory() {
+  memory.available = profile.memory_available;
+  memory.dense = layers.dense_bytes;
+  memory.slot = layers.bundle_bytes;
+  memory.experts_all =
+      static_cast<uint64_t>(spec.experts) * spec.layers.size() * layers.bundle_bytes;
+  memory.rope = RopeTable::bytes(spec.rope, max_tokens);
+  memory.kv = KvCache::bytes(spec, pipeline.context.kv, max_tokens);
+  memory.workspace = Workspace::bytes(spec, max_rows);
+  memory.scratch = threads * operators->scratch_bytes();
+  COLIBRI_ASSIGN(memory.experts, expert_bytes());
+  if (memory.total() <= memory.available) return {};
+  return out_of_memory("the plan needs " + human_bytes(memory.total()) + " (experts " +
+                       human_bytes(memory.experts) + ", other weights " +
+                       human_bytes(memory.dense) + ", key-value cache " + human_bytes(memory.kv) +
+                       ", working memory " + human_bytes(memory.workspace + memory.scratch) +
+                       "), but this machine can give " + human_bytes(memory.available) +
+                       " now; lower experts.budget, context.max_tokens or model.quantize");
+}
+
+Result<uint64_t> Plan::expert_bytes() const {
+  const config::Budget& budget = pipeline.experts.budget;
+  const uint64_t floor = std::min(2 * memory.slot, memory.experts_all);
+  uint64_t bytes = 0;
+  switch (budget.kind) {
+    case config::Budget::Kind::kAll:
+      bytes = memory.experts_all;
+      break;
+    case config::Budget::Kind::kBytes:
+      bytes = budget.bytes;
+      break;
+    case config::Budget::Kind::kPercent:
+      bytes = static_cast<uint64_t>(static_cast<double>(memory.experts_all) * budget.percent / 100);
+      break;
+    case config::Budget::Kind::kAuto: {
+      // A tenth stays free for the rest of the process and the machine.
+      const uint64_t usable = memory.available - memory.available / 10;
+      const uint64_t others = memory.besides_experts();
+      bytes = std::max(usable > others ? usable - others : 0, floor);
+      break;
+    }
+  }
+  if (bytes < floor) {
+    return invalid_argument(pipeline.place("experts.budget") + ": " + std::to_string(bytes) +
+                            " bytes (" + human_bytes(bytes) +
+                            ") are below the floor of two experts, " + std::to_string(floor) +
+                            " bytes (" + human_bytes(floor) + "); raise it");
+  }
+  return std::min(bytes, memory.experts_all) / memory.slot * memory.slot;
+}
+
+}  // namespace colibri::engine

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan: everything that is decided before a weight is read. `colibri plan` prints it and stops;
+// Model::load() carries it out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/base/status.h"
+#include "runtime/config/architecture.h"
+#include "runtime/config/pipeline.h"
+#include "runtime/engine/layers.h"
+#include "runtime/engine/operator.h"
+#include "runtime/engine/tokenizer.h"
+#include "runtime/machine/profile.h"
+#include "runtime/model/source.h"
+#include "runtime/model/spec.h"
+#include "runtime/plugin/kernel_chooser.h"
+#include "runtime/plugin/registry.h"
+
+namespace colibri::engine {
+
+// Bytes, exact: what will be allocated for one context.
+struct MemoryPlan {
+  uint64_t dense = 0;        // weights outside of experts
+  uint64_t experts_all = 0;  // the arena that would hold every expert
+  uint64_t experts = 0;      // the arena that the budget grants
+  uint64_t slot = 0;         // of it, one expert
+  uint64_t rope = 0;
+  uint64_t kv = 0;
+  uint64_t workspace = 0;
+  uint64_t scratch = 0;    // of all threads
+  uint64_t available = 0;  // what this machine can give now
+
+  uint64_t besides_experts() const { return dense + rope + kv + workspace + scratch; }
+  uint64_t total() const { return besides_experts() + experts; }
+  uint64_t slots() const { return experts / slot; }
+};
+
+class Plan {
+ public:
+  // Looks at the machine, negotiates plugins, reads the model's headers, binds its tensors, chooses
+  // operators and sizes all memory. Errors say which key of the pipeline or which file is at fault.
+  static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  config::Pipeline pipeline;
+  machine::Profile profile;
+  std::unique_ptr<plugin::Registry> registry;
+  std::string format_plugin;
+  std::unique_ptr<model::ModelSource> source;
+  std::vector<config::Architecture> architectures;
+  model::ModelSpec spec;
+  std::unique_ptr<Tokenizer> tokenizer;  // null = the model has none
+  std::unique_ptr<plugin::Instance> policy;
+  std::optional<plugin::KernelChooser> chooser;
+  std::optional<OperatorSet> operators;
+  Layers layers;
+
+  uint32_t threads = 1;
+  int64_t max_tokens = 0;  // of a context
+  int64_t max_rows = 0;    // of a pass over the layers
+  MemoryPlan memory;
+
+ private:
+  Plan() = default;
+  Status negotiate();
+  Status open_model();
+  Status open_plugins();
+  Status plan_operators();
+  Status plan_memory();
+  Result<uint64_t> expert_bytes() const;
+};
+
+}  // namespace colibri::engine

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// From files to memory: weights read in pieces, checked, and packed as their operators want them.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/base/memory.h"
+#include "runtime/base/status.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/engine/layers.h"
+#include "runtime/model/source.h"
+
+namespace colibri::engine {
+
+// Reads a weight and packs it at `to`, on the calling thread. Refuses NaN and infinite weights by
+// name. Allocates at most once per thread. [worker]
+Status load_weight(const model::ModelSource& source, const model::Weight& weight,
+                   const Packing& packing, std::byte* to);
+
+// Loads all dense weights on the pool's threads, and points their tensors into the memory.
+Result<Memory> load_dense(const model::ModelSource& source, Layers& layers, ThreadPool& pool);
+
+}  // namespace colibri::engine
