@@ -225,9 +225,11 @@ void check_required(const ModelSource& source, const config::Vocabulary& vocabul
                     Problems* problems) {
   for (const config::Condition& condition : vocabulary.require) {
     const Result<colibri_value> value = source.metadata(condition.key);
-    if (!value.ok() || is_allowed(source, condition)) continue;
+    const bool given = value.ok() || source.has_members(condition.key);
+    if (!given || is_allowed(source, condition)) continue;
     problems->add(condition.position.text() + ": require." + vocabulary.name + ": " +
-                  source.place_of(condition.key) + " is " + value_text(*value) +
+                  source.place_of(condition.key) + " is " +
+                  (value.ok() ? value_text(*value) : "an object") +
                   ", which this architecture does not cover");
   }
 }
@@ -260,9 +262,9 @@ Result<ModelSpec> bind(const ModelSource& source, const config::Architecture& ar
   read_special_ids(source, &spec, &problems);
   check_counts(source, dimensions, layers, spec.experts, &problems);
   // Shapes follow from the numbers, so tensors are only looked at when those are sound.
-  COLIBRI_TRY(problems.status().at(path));
+  COLIBRI_TRY(problems.status(path));
   Binder(source, architecture, *vocabulary, dimensions, &problems).bind(layers, window, &spec);
-  COLIBRI_TRY(problems.status().at(path));
+  COLIBRI_TRY(problems.status(path));
   return spec;
 }
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "runtime/base/utf8.h"
+
 namespace colibri::model {
 namespace {
 
@@ -119,7 +121,8 @@ Result<uint32_t> codec_of(const Weight& weight, const config::Quantize& quantize
   if (wanted == COLIBRI_CODEC_NONE || wanted == weight.codec()) return weight.codec();
   const std::optional<CodecBlock> stored = codec_block(weight.codec());
   const std::optional<CodecBlock> block = codec_block(wanted);
-  const std::string place = std::string(role_name(weight.role)) + " '" + weight.name() + "'";
+  const std::string place =
+      std::string(role_name(weight.role)) + " " + utf8::printable(weight.name());
   if (!block || !is_weight_codec(wanted)) {
     return invalid_argument(place + ": cannot be held in codec " + std::to_string(wanted));
   }

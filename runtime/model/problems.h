@@ -18,14 +18,16 @@ class Problems {
   bool empty() const { return count_ == 0; }
 
   void add(const std::string& text) {
-    if (++count_ <= kShown) lines_ += (count_ > 1 ? "\n" : "") + text;
+    if (++count_ <= kShown) lines_ += "\n  " + text;
   }
 
-  // COLIBRI_CORRUPT_DATA with one problem a line; ok if there is none.
-  Status status() const {
+  // COLIBRI_CORRUPT_DATA with all problems, "path: problem" or one a line; ok if there is none.
+  Status status(const std::string& path) const {
     if (empty()) return {};
-    if (count_ <= kShown) return corrupt_data(lines_);
-    return corrupt_data(lines_ + "\nand " + std::to_string(count_ - kShown) + " more problems");
+    if (count_ == 1) return corrupt_data(path + ": " + lines_.substr(3));
+    std::string text = path + ": " + std::to_string(count_) + " problems:" + lines_;
+    if (count_ > kShown) text += "\n  and " + std::to_string(count_ - kShown) + " more";
+    return corrupt_data(std::move(text));
   }
 
  private:

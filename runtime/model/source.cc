@@ -11,10 +11,6 @@
 namespace colibri::model {
 namespace {
 
-std::string quoted(std::string_view name) {
-  return "'" + std::string(name) + "'";
-}
-
 // The bytes of a row-major tensor of this shape and codec.
 Result<uint64_t> bytes_of(const TensorEntry& tensor) {
   const std::optional<CodecBlock> block = codec_block(tensor.codec);
@@ -116,7 +112,7 @@ Status ModelSource::read_directory() {
     if (tensor.name.empty() || !utf8::valid(tensor.name)) {
       return corrupt_data("the name of tensor " + std::to_string(i) + " is empty or not UTF-8");
     }
-    const std::string place = "tensor " + quoted(tensor.name);
+    const std::string place = "tensor " + utf8::printable(tensor.name);
     if (entry.rank > tensor.shape.size()) {
       return unsupported(place + " has " + std::to_string(entry.rank) + " dimensions, more than 4");
     }
@@ -151,8 +147,9 @@ Status ModelSource::check_overlaps() const {
     const TensorEntry& before = *order[i - 1];
     const TensorEntry& after = *order[i];
     if (before.file == after.file && before.offset + before.bytes > after.offset) {
-      return corrupt_data("tensors " + quoted(before.name) + " and " + quoted(after.name) +
-                          " overlap at byte " + std::to_string(after.offset) + " of " +
+      return corrupt_data("tensors " + utf8::printable(before.name) + " and " +
+                          utf8::printable(after.name) + " overlap at byte " +
+                          std::to_string(after.offset) + " of " +
                           std::string(files_->name(after.file)));
     }
   }
@@ -169,7 +166,7 @@ const TensorEntry* ModelSource::find(std::string_view name) const {
 }
 
 Status ModelSource::read(const TensorEntry& tensor, uint64_t offset, void* to, uint64_t n) const {
-  const std::string place = "tensor " + quoted(tensor.name);
+  const std::string place = "tensor " + utf8::printable(tensor.name);
   if (offset > tensor.bytes || n > tensor.bytes - offset) {
     return internal_error(place + ": bytes " + std::to_string(offset) + " to " +
                           std::to_string(offset + n) + " lie outside its " +
@@ -194,6 +191,14 @@ std::vector<std::string_view> ModelSource::metadata_keys() const {
     if (format_->metadata_key(model_, i, &key) == COLIBRI_OK) keys.push_back(from_c(key));
   }
   return keys;
+}
+
+bool ModelSource::has_members(std::string_view key) const {
+  const std::vector<std::string_view> keys = metadata_keys();
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view candidate) {
+    return candidate.size() > key.size() && candidate[key.size()] == '.' &&
+           candidate.starts_with(key);
+  });
 }
 
 std::string ModelSource::place_of(std::string_view key) const {

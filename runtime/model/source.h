@@ -60,6 +60,8 @@ class ModelSource {
   // none.
   Result<colibri_value> metadata(std::string_view key, uint64_t index = COLIBRI_WHOLE) const;
   std::vector<std::string_view> metadata_keys() const;  // in the order of the format
+  // Whether there are keys below this one: "rope_scaling" if there is "rope_scaling.factor".
+  bool has_members(std::string_view key) const;
   // Where a key stands, for messages: "config.json: num_hidden_layers".
   std::string place_of(std::string_view key) const;
 

@@ -69,7 +69,7 @@ class MetadataReader {
       return wrong(key,
                    "is nested more than " + std::to_string(Metadata::kMostDepth) + " levels deep");
     }
-    od::json_type type;
+    od::json_type type = od::json_type::null;
     COLIBRI_TRY(check(value.type().get(type)));
     if (type == od::json_type::object) {
       od::object object;
