@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu_common/arguments.h"
+
+#include "plugins/cpu_common/layouts.h"
+
+namespace colibri::cpu {
+namespace {
+
+template <typename Arguments>
+bool is_complete(const Arguments& call) {
+  return call.struct_size >= sizeof(Arguments);
+}
+
+bool has_rows(const colibri_tensor& t, int64_t cols, int64_t row_bytes, int64_t element_bytes) {
+  if (t.struct_size < sizeof(t) || t.rank != 2 || t.layout != COLIBRI_LAYOUT_ROWS) return false;
+  if (t.shape[0] < 0 || t.shape[1] != cols) return false;
+  if (t.shape[0] == 0) return true;
+  return t.buffer != nullptr && (t.shape[0] == 1 || t.stride[0] >= row_bytes) &&
+         t.stride[0] % element_bytes == 0;
+}
+bool is_f32(const colibri_tensor& t, int64_t cols) {
+  return t.dtype == COLIBRI_CODEC_F32 && has_rows(t, cols, cols * 4, 4);
+}
+bool is_i32(const colibri_tensor& t, int64_t cols) {
+  return t.dtype == COLIBRI_CODEC_I32 && has_rows(t, cols, cols * 4, 4);
+}
+bool is_prepared(const colibri_tensor& t, int64_t cols) {
+  return t.dtype == COLIBRI_CODEC_Q8_32 && cols % kBlockCols == 0 &&
+         has_rows(t, cols, cols / kBlockCols * 40, 4);
+}
+// f32 or q8_32, as the attributes say.
+bool is_activation(const colibri_tensor& t, uint32_t dtype, int64_t cols) {
+  return dtype == COLIBRI_CODEC_F32 ? is_f32(t, cols) : is_prepared(t, cols);
+}
+
+bool fit(const OperatorState& state, const colibri_embed_args& call) {
+  const int64_t rows = call.output.shape[0];
+  const colibri_tensor& ids = call.ids;
+  return is_complete(call) && is_f32(call.output, state.cols) &&
+         packed_weight(state, call.table) != nullptr && ids.struct_size >= sizeof(ids) &&
+         ids.dtype == COLIBRI_CODEC_I32 && ids.rank == 1 && ids.shape[0] == rows &&
+         (rows == 0 || (ids.buffer != nullptr && (rows == 1 || ids.stride[0] == 4)));
+}
+
+bool fit(const OperatorState& state, const colibri_norm_args& call) {
+  const colibri_tensor& weight = call.weight;
+  return is_complete(call) && weight.struct_size >= sizeof(weight) &&
+         weight.dtype == COLIBRI_CODEC_F32 && weight.rank == 1 && weight.shape[0] == state.cols &&
+         weight.buffer != nullptr && is_f32(call.input, state.cols) &&
+         is_activation(call.output, state.norm.output_dtype, state.cols) &&
+         call.input.shape[0] == call.output.shape[0];
+}
+
+bool fit(const OperatorState&, const colibri_quantize_rows_args& call) {
+  const int64_t cols = call.input.shape[1];
+  return is_complete(call) && cols >= 1 && cols <= INT32_MAX && is_f32(call.input, cols) &&
+         is_prepared(call.output, cols) && call.input.shape[0] == call.output.shape[0];
+}
+
+bool fit(const OperatorState& state, const colibri_grouped_matmul_args& call) {
+  const auto& a = state.grouped_matmul;
+  const uint32_t weights = a.epilogue == COLIBRI_EPILOGUE_GATED ? 2 : 1;
+  if (!is_complete(call) || call.weights_per_group != weights || call.groups < 0) return false;
+  if (!is_activation(call.input, a.input_dtype, state.cols)) return false;
+  if (!is_activation(call.output, a.output_dtype, state.rows)) return false;
+  if (call.groups == 0) return true;
+  if (call.group_begin == nullptr || call.weight == nullptr || call.group_begin[0] < 0)
+    return false;
+  for (int64_t group = 0; group < call.groups; ++group) {
+    if (call.group_begin[group] > call.group_begin[group + 1]) return false;
+  }
+  return call.group_begin[call.groups] <= call.output.shape[0];
+}
+
+bool fit(const OperatorState& state, const colibri_rope_args& call) {
+  const bool has_lists = call.position != nullptr && call.cosine != nullptr && call.sine != nullptr;
+  return is_complete(call) && is_f32(call.x, state.rope.heads * state.rope.head_dim) &&
+         (has_lists || call.x.shape[0] == 0);
+}
+
+bool fit(const OperatorState& state, const colibri_kv_write_args& call) {
+  const int64_t cols = state.kv_write.kv_heads * state.kv_write.head_dim;
+  const bool has_lists =
+      call.position != nullptr && call.k_cache != nullptr && call.v_cache != nullptr;
+  return is_complete(call) && is_f32(call.k, cols) && is_f32(call.v, cols) &&
+         call.k.shape[0] == call.v.shape[0] && (has_lists || call.k.shape[0] == 0);
+}
+
+bool fit(const OperatorState& state, const colibri_attention_args& call) {
+  const int64_t cols = state.attention.heads * state.attention.head_dim;
+  const bool has_lists =
+      call.position != nullptr && call.k_cache != nullptr && call.v_cache != nullptr;
+  return is_complete(call) && is_f32(call.q, cols) && is_f32(call.output, cols) &&
+         call.q.shape[0] == call.output.shape[0] && (has_lists || call.q.shape[0] == 0);
+}
+
+bool fit(const OperatorState& state, const colibri_router_args& call) {
+  const int64_t rows = call.input.shape[0];
+  const int64_t top_k = state.router.top_k;
+  return is_complete(call) && packed_weight(state, call.weight) != nullptr &&
+         is_f32(call.input, state.cols) && is_i32(call.expert, top_k) &&
+         is_f32(call.score, top_k) && call.expert.shape[0] == rows && call.score.shape[0] == rows;
+}
+
+bool fit(const OperatorState& state, const colibri_combine_args& call) {
+  const int64_t cols = call.output.shape[1];
+  if (!is_complete(call) || cols < 1 || cols > INT32_MAX) return false;
+  if (!is_f32(call.residual, cols) || !is_f32(call.row, cols) || !is_f32(call.output, cols))
+    return false;
+  const int64_t rows = call.output.shape[0];
+  return call.residual.shape[0] == rows &&
+         (call.row_index != nullptr || rows <= call.row.shape[0] / state.combine.slots);
+}
+
+template <typename Arguments>
+bool fit_as(const OperatorState& state, const void* arguments) {
+  return fit(state, *static_cast<const Arguments*>(arguments));
+}
+
+bool is_cache(const colibri_tensor& t, uint32_t dtype, int64_t kv_heads, int64_t width) {
+  return t.struct_size >= sizeof(t) && t.dtype == dtype && t.rank == 4 && t.buffer != nullptr &&
+         t.shape[0] == kv_heads && t.shape[1] >= 0 && t.shape[2] == width &&
+         t.shape[3] == COLIBRI_KV_BLOCK;
+}
+
+}  // namespace
+
+bool arguments_fit(const OperatorState& state, const void* arguments) {
+  if (arguments == nullptr) return false;
+  switch (state.op) {
+    case COLIBRI_OP_EMBED:
+      return fit_as<colibri_embed_args>(state, arguments);
+    case COLIBRI_OP_NORM:
+      return fit_as<colibri_norm_args>(state, arguments);
+    case COLIBRI_OP_QUANTIZE_ROWS:
+      return fit_as<colibri_quantize_rows_args>(state, arguments);
+    case COLIBRI_OP_GROUPED_MATMUL:
+      return fit_as<colibri_grouped_matmul_args>(state, arguments);
+    case COLIBRI_OP_ROPE:
+      return fit_as<colibri_rope_args>(state, arguments);
+    case COLIBRI_OP_KV_WRITE:
+      return fit_as<colibri_kv_write_args>(state, arguments);
+    case COLIBRI_OP_ATTENTION:
+      return fit_as<colibri_attention_args>(state, arguments);
+    case COLIBRI_OP_ROUTER:
+      return fit_as<colibri_router_args>(state, arguments);
+    case COLIBRI_OP_COMBINE:
+      return fit_as<colibri_combine_args>(state, arguments);
+    default:
+      return false;
+  }
+}
+
+const uint8_t* packed_weight(const OperatorState& state, const colibri_tensor& weight) {
+  const bool fits = weight.struct_size >= sizeof(weight) && weight.dtype == state.weight_codec &&
+                    weight.layout == COLIBRI_LAYOUT_R8 && weight.rank == 2 &&
+                    weight.shape[0] == state.rows && weight.shape[1] == state.cols &&
+                    weight.buffer != nullptr;
+  return fits ? static_cast<const uint8_t*>(weight.buffer) + weight.offset : nullptr;
+}
+
+KeyValueCache key_value_cache(const colibri_tensor& keys, const colibri_tensor& values,
+                              uint32_t dtype, int64_t kv_heads, int64_t head_dim) {
+  if (!is_cache(keys, dtype, kv_heads, head_dim)) return {};
+  if (!is_cache(values, dtype, kv_heads, value_tiles(head_dim) * 16) ||
+      values.shape[1] != keys.shape[1])
+    return {};
+  return {static_cast<uint8_t*>(keys.buffer) + keys.offset,
+          static_cast<uint8_t*>(values.buffer) + values.offset, keys.shape[1]};
+}
+
+}  // namespace colibri::cpu

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu_common/description.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "plugins/cpu_common/layouts.h"
+
+namespace colibri::cpu {
+namespace {
+
+constexpr int64_t kLargestSize = INT32_MAX;  // of a dimension: products of two fit in 64 bits
+constexpr uint32_t kLargestStruct = 4096;
+
+const char* codec_name(uint32_t codec) {
+  switch (codec) {
+    case COLIBRI_CODEC_F32:
+      return "f32";
+    case COLIBRI_CODEC_F16:
+      return "f16";
+    case COLIBRI_CODEC_BF16:
+      return "bf16";
+    case COLIBRI_CODEC_Q8_0:
+      return "q8_0";
+    case COLIBRI_CODEC_Q4_0:
+      return "q4_0";
+    case COLIBRI_CODEC_Q8_32:
+      return "q8_32";
+    default:
+      return "another codec";
+  }
+}
+
+// One description being read; the first refusal ends it.
+class Reader {
+ public:
+  Reader(const colibri_op_desc* desc, Weights weights, OperatorState* state, char why_not[128])
+      : desc_(desc), weights_(weights), state_(state), why_not_(why_not) {}
+
+  bool read();
+
+ private:
+  __attribute__((format(printf, 2, 3))) bool refuse(const char* format, ...) {
+    if (why_not_ == nullptr) return false;
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(why_not_, 128, format, arguments);
+    va_end(arguments);
+    return false;
+  }
+
+  // An attribute that this plugin cannot see must not be ignored: what lies beyond our struct has
+  // to be zero.
+  template <typename Attributes>
+  bool read_attributes(Attributes* attributes) {
+    if (desc_->attributes == nullptr) return refuse("the attributes are missing");
+    uint32_t size;
+    std::memcpy(&size, desc_->attributes, sizeof(size));
+    if (size < sizeof(size) || size > kLargestStruct) {
+      return refuse("the attributes' struct_size %" PRIu32 " makes no sense", size);
+    }
+    std::memset(attributes, 0, sizeof(*attributes));
+    std::memcpy(attributes, desc_->attributes, std::min<size_t>(size, sizeof(*attributes)));
+    const auto* bytes = static_cast<const unsigned char*>(desc_->attributes);
+    for (size_t i = sizeof(*attributes); i < size; ++i) {
+      if (bytes[i] != 0) return refuse("an attribute at byte %zu is newer than this plugin", i);
+    }
+    return true;
+  }
+
+  bool read_weights(uint32_t count, uint32_t rank);
+  bool read_weight(const colibri_tensor& weight, uint32_t rank);
+  bool in_range(const char* name, int64_t value, int64_t lowest, int64_t highest = kLargestSize) {
+    if (value >= lowest && value <= highest) return true;
+    return refuse("%s must be from %" PRId64 " to %" PRId64 ", got %" PRId64, name, lowest, highest,
+                  value);
+  }
+  bool is_finite(const char* name, float value) {
+    return std::isfinite(value) ? true : refuse("%s must be a finite number", name);
+  }
+
+  bool embed();
+  bool norm();
+  bool quantize_rows();
+  bool grouped_matmul();
+  bool rope();
+  bool cache(uint32_t dtype, int64_t kv_heads, int64_t head_dim);
+  bool attention();
+  bool router();
+  bool combine();
+
+  const colibri_op_desc* desc_;
+  Weights weights_;
+  OperatorState* state_;
+  char* why_not_;
+};
+
+bool Reader::read() {
+  if (desc_ == nullptr || desc_->struct_size < sizeof(colibri_op_desc))
+    return refuse("the description is incomplete");
+  if (desc_->max_rows < 0)
+    return refuse("max_rows must not be negative, got %" PRId64, desc_->max_rows);
+  *state_ = OperatorState{};
+  state_->op = desc_->op;
+  switch (desc_->op) {
+    case COLIBRI_OP_EMBED:
+      return read_attributes(&state_->embed) && read_weights(1, 2) && embed();
+    case COLIBRI_OP_NORM:
+      return read_attributes(&state_->norm) && read_weights(1, 1) && norm();
+    case COLIBRI_OP_QUANTIZE_ROWS:
+      return read_attributes(&state_->quantize_rows) && read_weights(0, 0) && quantize_rows();
+    case COLIBRI_OP_GROUPED_MATMUL:
+      return read_attributes(&state_->grouped_matmul) && grouped_matmul();
+    case COLIBRI_OP_ROPE:
+      return read_attributes(&state_->rope) && read_weights(0, 0) && rope();
+    case COLIBRI_OP_KV_WRITE: {
+      const auto& a = state_->kv_write;
+      return read_attributes(&state_->kv_write) && read_weights(0, 0) &&
+             cache(a.cache_dtype, a.kv_heads, a.head_dim);
+    }
+    case COLIBRI_OP_ATTENTION:
+      return read_attributes(&state_->attention) && read_weights(0, 0) && attention();
+    case COLIBRI_OP_ROUTER:
+      return read_attributes(&state_->router) && read_weights(1, 2) && router();
+    case COLIBRI_OP_COMBINE:
+      return read_attributes(&state_->combine) && read_weights(0, 0) && combine();
+    default:
+      return refuse("operator %" PRIu32 " is unknown to this plugin", desc_->op);
+  }
+}
+
+bool Reader::read_weights(uint32_t count, uint32_t rank) {
+  if (desc_->weight_count != count)
+    return refuse("needs %" PRIu32 " weights, got %" PRIu32, count, desc_->weight_count);
+  if (count == 0) return true;
+  if (desc_->weights == nullptr) return refuse("the weights' descriptions are missing");
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!read_weight(desc_->weights[i], rank)) return false;
+    const colibri_tensor& first = desc_->weights[0];
+    const colibri_tensor& weight = desc_->weights[i];
+    if (weight.dtype != first.dtype || weight.shape[0] != first.shape[0] ||
+        weight.shape[1] != first.shape[1]) {
+      return refuse("the weights must have the same codec and shape");
+    }
+  }
+  return true;
+}
+
+bool Reader::read_weight(const colibri_tensor& weight, uint32_t rank) {
+  if (weight.struct_size < sizeof(colibri_tensor))
+    return refuse("the description of a weight is incomplete");
+  if (weight.rank != rank)
+    return refuse("a weight needs rank %" PRIu32 ", got %" PRIu32, rank, weight.rank);
+  const int64_t rows = rank == 1 ? 1 : weight.shape[0];
+  const int64_t cols = weight.shape[rank - 1];
+  if (!in_range("a weight's rows", rows, 1) || !in_range("a weight's columns", cols, 1))
+    return false;
+  if (!is_float_codec(weight.dtype) && !is_quantised_codec(weight.dtype)) {
+    return refuse("weights of codec %" PRIu32 " are not offered (f32, f16, bf16, q8_0, q4_0)",
+                  weight.dtype);
+  }
+  if (is_quantised_codec(weight.dtype) && cols % kBlockCols != 0) {
+    return refuse("%s needs columns that are a multiple of 32, got %" PRId64,
+                  codec_name(weight.dtype), cols);
+  }
+  const uint32_t packed = rank == 1 ? COLIBRI_LAYOUT_ROWS : COLIBRI_LAYOUT_R8;
+  const bool to_be_packed = weight.layout == COLIBRI_LAYOUT_ROWS && weights_ == Weights::kAnyLayout;
+  if (weight.layout != packed && !to_be_packed) {
+    return refuse("needs a weight in layout %" PRIu32 ", got layout %" PRIu32, packed,
+                  weight.layout);
+  }
+  state_->weight_codec = weight.dtype;
+  state_->rows = rows;
+  state_->cols = cols;
+  return true;
+}
+
+bool Reader::embed() {
+  return is_finite("scale", state_->embed.scale);
+}
+
+bool Reader::norm() {
+  const auto& a = state_->norm;
+  if (a.kind != COLIBRI_NORM_RMS)
+    return refuse("norm kind %" PRIu32 " is not offered (1 = rms)", a.kind);
+  if (!std::isfinite(a.eps) || a.eps < 0)
+    return refuse("eps must be a finite number that is not negative");
+  if (state_->weight_codec != COLIBRI_CODEC_F32) {
+    return refuse("a norm needs its weight as f32, got %s", codec_name(state_->weight_codec));
+  }
+  if (a.output_dtype == COLIBRI_CODEC_F32) return true;
+  if (a.output_dtype != COLIBRI_CODEC_Q8_32) return refuse("the output must be f32 or q8_32");
+  if (state_->cols % kBlockCols == 0) return true;
+  return refuse("q8_32 needs columns that are a multiple of 32, got %" PRId64, state_->cols);
+}
+
+bool Reader::quantize_rows() {
+  return state_->quantize_rows.output_dtype == COLIBRI_CODEC_Q8_32
+             ? true
+             : refuse("the output must be q8_32");
+}
+
+bool Reader::grouped_matmul() {
+  const auto& a = state_->grouped_matmul;
+  if (a.epilogue != COLIBRI_EPILOGUE_NONE && a.epilogue != COLIBRI_EPILOGUE_GATED) {
+    return refuse("epilogue %" PRIu32 " is not offered (0 = none, 1 = gated)", a.epilogue);
+  }
+  if (a.activation != COLIBRI_ACTIVATION_NONE && a.activation != COLIBRI_ACTIVATION_SILU) {
+    return refuse("activation %" PRIu32 " is not offered (0 = none, 1 = silu)", a.activation);
+  }
+  const bool gated = a.epilogue == COLIBRI_EPILOGUE_GATED;
+  if (!gated && a.activation != COLIBRI_ACTIVATION_NONE)
+    return refuse("an activation needs the gated epilogue");
+  if (!read_weights(gated ? 2 : 1, 2)) return false;
+  const uint32_t input =
+      is_quantised_codec(state_->weight_codec) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  if (a.input_dtype != input) {
+    return refuse("%s weights need %s rows as input", codec_name(state_->weight_codec),
+                  codec_name(input));
+  }
+  if (a.output_dtype == COLIBRI_CODEC_F32) return true;
+  if (a.output_dtype != COLIBRI_CODEC_Q8_32) return refuse("the output must be f32 or q8_32");
+  if (!gated) return refuse("a q8_32 output needs the gated epilogue");
+  if (state_->rows % kBlockCols == 0) return true;
+  return refuse("a q8_32 output needs rows that are a multiple of 32, got %" PRId64, state_->rows);
+}
+
+bool Reader::rope() {
+  const auto& a = state_->rope;
+  if (a.style != COLIBRI_ROPE_HALF && a.style != COLIBRI_ROPE_INTERLEAVED) {
+    return refuse("rope style %" PRIu32 " is not offered (1 = half, 2 = interleaved)", a.style);
+  }
+  if (!in_range("heads", a.heads, 1) || !in_range("head_dim", a.head_dim, 1)) return false;
+  if (!in_range("heads * head_dim", a.heads * a.head_dim, 1)) return false;
+  if (!in_range("rope dims", a.dims, 0, a.head_dim)) return false;
+  return a.dims % 2 == 0 ? true : refuse("rope dims must be even, got %" PRId64, a.dims);
+}
+
+bool Reader::cache(uint32_t dtype, int64_t kv_heads, int64_t head_dim) {
+  if (dtype != COLIBRI_CODEC_F32 && dtype != COLIBRI_CODEC_F16)
+    return refuse("the cache must be f32 or f16");
+  return in_range("kv_heads", kv_heads, 1) && in_range("head_dim", head_dim, 1) &&
+         in_range("kv_heads * head_dim", kv_heads * head_dim, 1);
+}
+
+bool Reader::attention() {
+  const auto& a = state_->attention;
+  if (!cache(a.cache_dtype, a.kv_heads, a.head_dim)) return false;
+  if (!in_range("heads", a.heads, 1) || !in_range("heads * head_dim", a.heads * a.head_dim, 1))
+    return false;
+  if (a.heads % a.kv_heads != 0) {
+    return refuse("heads must be a multiple of kv_heads, got %" PRId64 " and %" PRId64, a.heads,
+                  a.kv_heads);
+  }
+  return in_range("window", a.window, 0, INT64_MAX) && is_finite("scale", a.scale);
+}
+
+bool Reader::router() {
+  const auto& a = state_->router;
+  if (a.score != COLIBRI_SCORE_SOFTMAX)
+    return refuse("router score %" PRIu32 " is not offered (1 = softmax)", a.score);
+  if (a.renormalize > 1) return refuse("renormalize must be 0 or 1");
+  if (!is_float_codec(state_->weight_codec)) {
+    return refuse("a router needs an f32, f16 or bf16 weight, got %s",
+                  codec_name(state_->weight_codec));
+  }
+  return in_range("top_k", a.top_k, 1, state_->rows);
+}
+
+bool Reader::combine() {
+  return in_range("slots", state_->combine.slots, 1) && is_finite("scale", state_->combine.scale);
+}
+
+}  // namespace
+
+bool understand(const colibri_op_desc* desc, Weights weights, OperatorState* state,
+                char why_not[128]) {
+  return Reader(desc, weights, state, why_not).read();
+}
+
+}  // namespace colibri::cpu

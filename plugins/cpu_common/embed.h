@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a packed table as f32. One row of eight is read, so there is nothing to gain from
+// vectors.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "plugins/cpu_common/arguments.h"
+#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/numbers.h"
+#include "plugins/cpu_common/operators.h"
+#include "plugins/cpu_common/simd.h"
+#include "plugins/cpu_common/views.h"
+
+namespace colibri::cpu {
+
+static COLIBRI_INLINE uint16_t load_u16(const uint8_t* p) {
+  uint16_t x;
+  std::memcpy(&x, p, 2);
+  return x;
+}
+
+// Row r of the panel, cols numbers, times the scale.
+static inline void unpack_row(uint32_t codec, const uint8_t* panel, int64_t r, float scale,
+                              float* out, int64_t cols) {
+  switch (codec) {
+    case COLIBRI_CODEC_F32:
+      for (int64_t i = 0; i < cols; ++i) {
+        float w;
+        std::memcpy(&w, panel + (i * 8 + r) * 4, 4);
+        out[i] = scale * w;
+      }
+      break;
+    case COLIBRI_CODEC_F16:
+      for (int64_t i = 0; i < cols; ++i)
+        out[i] = scale * f32_from_f16(load_u16(panel + (i * 8 + r) * 2));
+      break;
+    case COLIBRI_CODEC_BF16:
+      for (int64_t i = 0; i < cols; ++i)
+        out[i] = scale * f32_from_bf16(load_u16(panel + (i * 8 + r) * 2));
+      break;
+    case COLIBRI_CODEC_Q8_0:
+      for (int64_t i = 0; i < cols; ++i) {
+        const uint8_t* block = panel + i / 32 * 272;
+        const int q = static_cast<int8_t>(block[16 + i % 32 / 4 * 32 + 4 * r + i % 4]);
+        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * static_cast<float>(q));
+      }
+      break;
+    case COLIBRI_CODEC_Q4_0:
+      for (int64_t i = 0; i < cols; ++i) {
+        const uint8_t* block = panel + i / 32 * 144;
+        const int both = block[16 + i % 16 / 4 * 32 + 4 * r + i % 4];
+        const int q = (i % 32 < 16 ? both & 15 : both >> 4) - 8;
+        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * static_cast<float>(q));
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+static inline colibri_status run_embed(const OperatorState& state, const void* arguments,
+                                       TaskRange tasks, void*) {
+  const auto& call = *static_cast<const colibri_embed_args*>(arguments);
+  const uint8_t* table = packed_weight(state, call.table);
+  const auto* ids = reinterpret_cast<const int32_t*>(tensor_bytes(call.ids));
+  for (int64_t row = tasks.begin; row < tasks.end; ++row) {
+    const int64_t id = ids[row];
+    if (id < 0 || id >= state.rows) return COLIBRI_INVALID_ARGUMENT;
+    const uint8_t* panel = table + id / kPanelRows * panel_bytes(state.weight_codec, state.cols);
+    unpack_row(state.weight_codec, panel, id % kPanelRows, state.embed.scale,
+               f32_row(call.output, row), state.cols);
+  }
+  return COLIBRI_OK;
+}
+
+}  // namespace colibri::cpu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of f32 rows with f32, f16 or bf16 weights in layout R8: lanes are output columns, one
+// sum each, k ascending.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/cpu_common/simd.h"
+
+namespace colibri::cpu {
+
+struct F32Weights {
+  static constexpr int64_t kBytes = 4;
+  template <class S>
+  static COLIBRI_INLINE typename S::F load(const uint8_t* p, int64_t next) {
+    return S::load_panels_f32(p, next);
+  }
+};
+struct F16Weights {
+  static constexpr int64_t kBytes = 2;
+  template <class S>
+  static COLIBRI_INLINE typename S::F load(const uint8_t* p, int64_t next) {
+    return S::load_panels_f16(p, next);
+  }
+};
+struct Bf16Weights {
+  static constexpr int64_t kBytes = 2;
+  template <class S>
+  static COLIBRI_INLINE typename S::F load(const uint8_t* p, int64_t next) {
+    return S::load_panels_bf16(p, next);
+  }
+};
+
+// One of the two kinds of product that product_panels() walks over panels (the other:
+// quantised_product.h).
+template <class S, class Codec>
+struct FloatProduct {
+  using Simd = S;
+  // Rows of activations: row t of the tokens is rows[t].
+  struct Tokens {
+    const float* const* rows;
+    Tokens from(int64_t t) const { return {rows + t}; }
+  };
+
+  static int64_t panel_bytes(int64_t cols) { return cols * 8 * Codec::kBytes; }
+
+  // sums[p][t] = panel vector p times token t.
+  template <int P, int T>
+  static void tile(const uint8_t* const (&w)[P], int64_t next, Tokens tokens, int64_t cols,
+                   float (&sums)[P][T][S::kLanes]) {
+    typename S::F acc[P][T];
+    COLIBRI_UNROLL
+    for (int p = 0; p < P; ++p) {
+      COLIBRI_UNROLL
+      for (int t = 0; t < T; ++t) acc[p][t] = S::zero();
+    }
+    const float* x[T];
+    COLIBRI_UNROLL
+    for (int t = 0; t < T; ++t) x[t] = tokens.rows[t];
+    for (int64_t k = 0; k < cols; ++k) {
+      typename S::F panel[P];
+      COLIBRI_UNROLL
+      for (int p = 0; p < P; ++p)
+        panel[p] = Codec::template load<S>(w[p] + k * 8 * Codec::kBytes, next);
+      COLIBRI_UNROLL
+      for (int t = 0; t < T; ++t) {
+        const typename S::F value = S::set(x[t][k]);
+        COLIBRI_UNROLL
+        for (int p = 0; p < P; ++p) acc[p][t] = S::fma(value, panel[p], acc[p][t]);
+      }
+    }
+    COLIBRI_UNROLL
+    for (int p = 0; p < P; ++p) {
+      COLIBRI_UNROLL
+      for (int t = 0; t < T; ++t) S::store(sums[p][t], acc[p][t]);
+    }
+  }
+};
+
+}  // namespace colibri::cpu

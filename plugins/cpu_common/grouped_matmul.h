@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of the rows of each group with the group's weight.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "plugins/cpu_common/arguments.h"
+#include "plugins/cpu_common/float_product.h"
+#include "plugins/cpu_common/product_panels.h"
+#include "plugins/cpu_common/quantised_product.h"
+#include "plugins/cpu_common/quantize_rows.h"
+#include "plugins/cpu_common/tasks.h"
+#include "plugins/cpu_common/vector_math.h"
+#include "plugins/cpu_common/views.h"
+
+namespace colibri::cpu {
+
+// A worker's memory for one part of a product.
+struct ProductScratch {
+  // gate and up of some columns of all rows of the part, before the epilogue
+  static constexpr int64_t kGatedFloats = 4096;
+  float* gate;
+  float* up;
+  uint8_t* tokens;  // what a product needs of its rows
+
+  static COLIBRI_INLINE int64_t bytes(const OperatorState& state) {
+    return 2 * kGatedFloats * 4 +
+           kTaskRows * std::max<int64_t>(state.cols / kBlockCols * 40, sizeof(float*));
+  }
+  explicit COLIBRI_INLINE ProductScratch(void* memory)
+      : gate(static_cast<float*>(memory)),
+        up(gate + kGatedFloats),
+        tokens(reinterpret_cast<uint8_t*>(up + kGatedFloats)) {}
+};
+
+// Rows of a part in the form its product reads; false if a row lies outside of the input.
+template <class S, class Codec>
+bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, int64_t,
+                    uint8_t* memory, typename FloatProduct<S, Codec>::Tokens* tokens) {
+  auto** rows = reinterpret_cast<const float**>(memory);
+  for (int64_t i = part.row_begin; i < part.row_end; ++i) {
+    const int64_t row = indexed(call.row_index, i);
+    if (row < 0 || row >= call.input.shape[0]) return false;
+    rows[i - part.row_begin] = f32_row(call.input, row);
+  }
+  tokens->rows = rows;
+  return true;
+}
+
+template <class S, class Codec>
+bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, int64_t cols,
+                    uint8_t* memory, typename QuantisedProduct<S, Codec>::Tokens* tokens) {
+  const int64_t count = part.row_end - part.row_begin;
+  const int64_t blocks = cols / kBlockCols;
+  int8_t* q = reinterpret_cast<int8_t*>(memory);
+  float* scale = reinterpret_cast<float*>(memory + kTaskRows * cols);
+  int32_t* sum = reinterpret_cast<int32_t*>(scale + kTaskRows * blocks);
+  constexpr int64_t kWidth = 4;
+  for (int64_t t = 0; t < count; ++t) {
+    const int64_t row = indexed(call.row_index, part.row_begin + t);
+    if (row < 0 || row >= call.input.shape[0]) return false;
+    const PreparedRow from = prepared_row(tensor_row(call.input, row), cols);
+    if (count == 1) {
+      *tokens = {from.q, from.scale, from.sum, 1, blocks};
+      return true;
+    }
+    // tiles of 4 tokens, block by block: rows as they are would collide in the cache when cols is a
+    // power of two
+    int64_t at = t / kWidth * blocks * kWidth + t % kWidth;
+    for (int64_t block = 0; block < blocks; ++block, at += kWidth) {
+      std::memcpy(q + at * kBlockCols, from.q + block * kBlockCols, kBlockCols);
+      scale[at] = from.scale[block];
+      sum[at] = from.sum[block];
+    }
+  }
+  *tokens = {q, scale, sum, kWidth, blocks};
+  return true;
+}
+
+// out = act(gate) * up for `count` columns, a multiple of 8 or the last columns of the row.
+template <class S>
+void gated_epilogue(uint32_t activation, float* gate, const float* up, int64_t count) {
+  for (int64_t i = 0; i < count; i += S::kLanes) {
+    const int64_t n = std::min<int64_t>(S::kLanes, count - i);
+    typename S::F x = S::load_first(gate + i, n);
+    if (activation == COLIBRI_ACTIVATION_SILU) x = silu<S>(x);
+    S::store_first(gate + i, S::mul(x, S::load_first(up + i, n)), n);
+  }
+}
+
+template <class Product>
+colibri_status run_gated_part(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                              ProductPart part, typename Product::Tokens tokens,
+                              const ProductScratch& scratch) {
+  using S = typename Product::Simd;
+  const uint8_t* gate = packed_weight(state, call.weight[2 * part.group]);
+  const uint8_t* up = packed_weight(state, call.weight[2 * part.group + 1]);
+  if (gate == nullptr || up == nullptr) return COLIBRI_INVALID_ARGUMENT;
+  const int64_t count = part.row_end - part.row_begin;
+  const int64_t panels =
+      ProductScratch::kGatedFloats / kPanelRows / count / kTaskPanels * kTaskPanels;  // in one go
+  for (int64_t begin = part.panel_begin; begin < part.panel_end; begin += panels) {
+    const int64_t end = std::min(begin + panels, part.panel_end);
+    const int64_t stride = (end - begin) * kPanelRows;
+    const int64_t first = begin * kPanelRows;
+    const int64_t columns = std::min(stride, state.rows - first);
+    product_panels<Product>({gate, state.rows, state.cols, begin, end}, tokens, count, scratch.gate,
+                            stride);
+    product_panels<Product>({up, state.rows, state.cols, begin, end}, tokens, count, scratch.up,
+                            stride);
+    for (int64_t t = 0; t < count; ++t) {
+      float* values = scratch.gate + t * stride;
+      gated_epilogue<S>(state.grouped_matmul.activation, values, scratch.up + t * stride, columns);
+      const int64_t row = part.row_begin + t;
+      if (state.grouped_matmul.output_dtype == COLIBRI_CODEC_F32) {
+        std::memcpy(f32_row(call.output, row) + first, values, static_cast<size_t>(columns) * 4);
+        continue;
+      }
+      const PreparedRow to = prepared_row(tensor_row(call.output, row), state.rows);
+      for (int64_t i = 0; i < columns; i += kBlockCols)
+        quantize_block<S>(values + i, to, (first + i) / kBlockCols);
+    }
+  }
+  return COLIBRI_OK;
+}
+
+template <class S, class Codec, template <class, class> class Kind>
+colibri_status run_products(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                            TaskRange tasks, void* memory) {
+  using Product = Kind<S, Codec>;
+  const ProductScratch scratch(memory);
+  return for_each_part(state, call, tasks, [&](ProductPart part) -> colibri_status {
+    typename Product::Tokens tokens;
+    if (!prepare_tokens<S, Codec>(call, part, state.cols, scratch.tokens, &tokens))
+      return COLIBRI_INVALID_ARGUMENT;
+    if (state.grouped_matmul.epilogue == COLIBRI_EPILOGUE_GATED) {
+      return run_gated_part<Product>(state, call, part, tokens, scratch);
+    }
+    const uint8_t* weight = packed_weight(state, call.weight[part.group]);
+    if (weight == nullptr) return COLIBRI_INVALID_ARGUMENT;
+    product_panels<Product>({weight, state.rows, state.cols, part.panel_begin, part.panel_end},
+                            tokens, part.row_end - part.row_begin,
+                            f32_row(call.output, part.row_begin) + part.panel_begin * kPanelRows,
+                            call.output.stride[0] / 4);
+    return COLIBRI_OK;
+  });
+}
+
+template <class S>
+colibri_status run_grouped_matmul(const OperatorState& state, const void* arguments,
+                                  TaskRange tasks, void* scratch) {
+  const auto& call = *static_cast<const colibri_grouped_matmul_args*>(arguments);
+  switch (state.weight_codec) {
+    case COLIBRI_CODEC_F32:
+      return run_products<S, F32Weights, FloatProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_F16:
+      return run_products<S, F16Weights, FloatProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_BF16:
+      return run_products<S, Bf16Weights, FloatProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q8_0:
+      return run_products<S, Q8_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q4_0:
+      return run_products<S, Q4_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+    default:
+      return COLIBRI_INTERNAL;
+  }
+}
+
+}  // namespace colibri::cpu

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the bytes are: codecs, the R8 layout, prepared rows, and the key and value cache. kernels.h
+// and codec.h say it in words; these are the sizes.
+#pragma once
+
+#include <cstdint>
+
+#include "colibri/kernels.h"
+
+namespace colibri::cpu {
+
+constexpr int64_t kPanelRows = 8;   // rows of a panel of the R8 layout
+constexpr int64_t kBlockCols = 32;  // columns of a block of q8_0, q4_0 and q8_32
+
+static inline bool is_float_codec(uint32_t codec) {
+  return codec == COLIBRI_CODEC_F32 || codec == COLIBRI_CODEC_F16 || codec == COLIBRI_CODEC_BF16;
+}
+static inline bool is_quantised_codec(uint32_t codec) {
+  return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
+}
+
+// Bytes of one row of `cols` elements as it stands in a file.
+static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {
+  switch (codec) {
+    case COLIBRI_CODEC_F32:
+      return cols * 4;
+    case COLIBRI_CODEC_F16:
+    case COLIBRI_CODEC_BF16:
+      return cols * 2;
+    case COLIBRI_CODEC_Q8_0:
+      return cols / kBlockCols * 34;
+    case COLIBRI_CODEC_Q4_0:
+      return cols / kBlockCols * 18;
+    default:
+      return 0;
+  }
+}
+
+// Bytes of one panel of 8 rows; the scales stand beside their block, so nothing is added.
+static inline int64_t panel_bytes(uint32_t codec, int64_t cols) {
+  return kPanelRows * file_row_bytes(codec, cols);
+}
+static inline int64_t panels_of(int64_t rows) {
+  return (rows + kPanelRows - 1) / kPanelRows;
+}
+
+// A q8_32 row of `cols` activations.
+struct PreparedRow {
+  int8_t* q;     // [cols]
+  float* scale;  // [cols / 32]
+  int32_t* sum;  // [cols / 32], of the block's q
+};
+static inline PreparedRow prepared_row(uint8_t* row, int64_t cols) {
+  return {reinterpret_cast<int8_t*>(row), reinterpret_cast<float*>(row + cols),
+          reinterpret_cast<int32_t*>(row + cols + cols / kBlockCols * 4)};
+}
+
+// Elements from one block of 16 keys to the next in the key and in the value cache of one head.
+static inline int64_t key_block_size(int64_t head_dim) {
+  return head_dim * COLIBRI_KV_BLOCK;
+}
+static inline int64_t value_tiles(int64_t head_dim) {
+  return (head_dim + 15) / 16;
+}
+static inline int64_t value_block_size(int64_t head_dim) {
+  return value_tiles(head_dim) * 16 * COLIBRI_KV_BLOCK;
+}
+
+}  // namespace colibri::cpu

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu_common/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/numbers.h"
+#include "plugins/cpu_common/quantize_weights.h"
+
+namespace colibri::cpu {
+namespace {
+
+constexpr int64_t kQ8PanelBlock = 272;
+constexpr int64_t kQ4PanelBlock = 144;
+
+template <typename T>
+T load(const uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+// The rows to pack; rank 1 is one row.
+struct Source {
+  const uint8_t* bytes;
+  int64_t rows, cols, stride;
+  uint32_t codec;
+
+  const uint8_t* row(int64_t i) const { return bytes + i * stride; }
+  float number(int64_t i, int64_t column) const {  // of a float codec
+    switch (codec) {
+      case COLIBRI_CODEC_F16:
+        return f32_from_f16(load<uint16_t>(row(i) + column * 2));
+      case COLIBRI_CODEC_BF16:
+        return f32_from_bf16(load<uint16_t>(row(i) + column * 2));
+      default:
+        return load<float>(row(i) + column * 4);
+    }
+  }
+};
+
+void store_number(uint32_t codec, uint8_t* to, int64_t index, float number) {
+  const uint16_t half = codec == COLIBRI_CODEC_F16 ? f16_from_f32(number) : bf16_from_f32(number);
+  if (codec == COLIBRI_CODEC_F32) {
+    std::memcpy(to + index * 4, &number, 4);
+  } else {
+    std::memcpy(to + index * 2, &half, 2);
+  }
+}
+
+void pack_float_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
+  const int64_t element = codec == COLIBRI_CODEC_F32 ? 4 : 2;
+  for (int64_t r = 0; r < kPanelRows; ++r) {
+    const int64_t row = first_row + r;
+    for (int64_t column = 0; column < from.cols; ++column) {
+      const int64_t index = column * kPanelRows + r;
+      if (row >= from.rows) {
+        store_number(codec, panel, index, 0);
+      } else if (from.codec == codec) {  // the same bytes, so that even a NaN keeps its own
+        std::memcpy(panel + index * element, from.row(row) + column * element,
+                    static_cast<size_t>(element));
+      } else {
+        store_number(codec, panel, index, from.number(row, column));
+      }
+    }
+  }
+}
+
+void block_numbers(const Source& from, int64_t row, int64_t block, float numbers[32]) {
+  for (int64_t i = 0; i < kBlockCols; ++i) numbers[i] = from.number(row, block * kBlockCols + i);
+}
+
+void pack_q8_panel(const Source& from, int64_t first_row, uint8_t* panel) {
+  for (int64_t r = 0; r < kPanelRows; ++r) {
+    const int64_t row = first_row + r;
+    for (int64_t block = 0; block < from.cols / kBlockCols; ++block) {
+      Q8Block q = {};
+      if (row < from.rows && from.codec == COLIBRI_CODEC_Q8_0) {
+        q = load<Q8Block>(from.row(row) + block * 34);
+      } else if (row < from.rows) {
+        float numbers[32];
+        block_numbers(from, row, block, numbers);
+        quantize_q8_0(numbers, &q);
+      }
+      uint8_t* to = panel + block * kQ8PanelBlock;
+      std::memcpy(to + 2 * r, &q.scale, 2);
+      for (int64_t v = 0; v < 8; ++v) std::memcpy(to + 16 + 32 * v + 4 * r, q.q + 4 * v, 4);
+    }
+  }
+}
+
+void pack_q4_panel(const Source& from, int64_t first_row, uint8_t* panel) {
+  for (int64_t r = 0; r < kPanelRows; ++r) {
+    const int64_t row = first_row + r;
+    for (int64_t block = 0; block < from.cols / kBlockCols; ++block) {
+      Q4Block q = {};
+      std::memset(q.q, 0x88, sizeof(q.q));
+      if (row < from.rows && from.codec == COLIBRI_CODEC_Q4_0) {
+        q = load<Q4Block>(from.row(row) + block * 18);
+      } else if (row < from.rows) {
+        float numbers[32];
+        block_numbers(from, row, block, numbers);
+        quantize_q4_0(numbers, &q);
+      }
+      uint8_t* to = panel + block * kQ4PanelBlock;
+      std::memcpy(to + 2 * r, &q.scale, 2);
+      for (int64_t v = 0; v < 4; ++v) std::memcpy(to + 16 + 32 * v + 4 * r, q.q + 4 * v, 4);
+    }
+  }
+}
+
+void pack_rows(uint32_t codec, const Source& from, uint8_t* to) {
+  for (int64_t row = 0; row < from.rows; ++row) {
+    uint8_t* row_to = to + row * file_row_bytes(codec, from.cols);
+    for (int64_t column = 0; column < from.cols; ++column)
+      store_number(codec, row_to, column, from.number(row, column));
+  }
+}
+
+void pack_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
+  switch (codec) {
+    case COLIBRI_CODEC_Q8_0:
+      return pack_q8_panel(from, first_row, panel);
+    case COLIBRI_CODEC_Q4_0:
+      return pack_q4_panel(from, first_row, panel);
+    default:
+      return pack_float_panel(codec, from, first_row, panel);
+  }
+}
+
+}  // namespace
+
+void choose_layout(const OperatorState& state, colibri_layout* layout, uint64_t* bytes) {
+  const bool is_row = state.op == COLIBRI_OP_NORM;
+  const bool is_quantised = is_quantised_codec(state.weight_codec);
+  layout->id = is_row ? COLIBRI_LAYOUT_ROWS : COLIBRI_LAYOUT_R8;
+  layout->codec = state.weight_codec;
+  layout->rows = is_row ? 1 : kPanelRows;
+  layout->group = is_quantised ? 4 : 1;
+  layout->scale_place = is_quantised ? 1 : 0;
+  *bytes = static_cast<uint64_t>(is_row ? file_row_bytes(state.weight_codec, state.cols)
+                                        : panels_of(state.rows) *
+                                              panel_bytes(state.weight_codec, state.cols));
+}
+
+colibri_status pack(const colibri_layout* layout, const colibri_tensor* from, void* to,
+                    int64_t row_begin) {
+  if (layout == nullptr || from == nullptr || to == nullptr ||
+      layout->struct_size < sizeof(*layout) || from->struct_size < sizeof(*from) ||
+      from->buffer == nullptr || from->layout != COLIBRI_LAYOUT_ROWS ||
+      (from->rank != 1 && from->rank != 2)) {
+    return COLIBRI_INVALID_ARGUMENT;
+  }
+  const Source source = {static_cast<const uint8_t*>(from->buffer) + from->offset,
+                         from->rank == 1 ? 1 : from->shape[0], from->shape[from->rank - 1],
+                         from->rank == 1 ? 0 : from->stride[0], from->dtype};
+  const bool is_rows = layout->id == COLIBRI_LAYOUT_ROWS;
+  const uint32_t codec = layout->codec;
+  if (!is_rows && layout->id != COLIBRI_LAYOUT_R8) return COLIBRI_UNSUPPORTED;
+  if (!is_float_codec(codec) && (is_rows || !is_quantised_codec(codec))) return COLIBRI_UNSUPPORTED;
+  if (!is_float_codec(source.codec) && source.codec != codec) return COLIBRI_UNSUPPORTED;
+  if (is_quantised_codec(codec) && source.cols % kBlockCols != 0) return COLIBRI_INVALID_ARGUMENT;
+  if (row_begin < 0 || source.rows < 0 || source.cols < 1) return COLIBRI_INVALID_ARGUMENT;
+  auto* bytes = static_cast<uint8_t*>(to);
+  if (is_rows) {
+    pack_rows(codec, source, bytes + row_begin * file_row_bytes(codec, source.cols));
+    return COLIBRI_OK;
+  }
+  if (row_begin % kPanelRows != 0) return COLIBRI_INVALID_ARGUMENT;
+  for (int64_t row = 0; row < source.rows; row += kPanelRows) {
+    pack_panel(codec, source, row,
+               bytes + (row_begin + row) / kPanelRows * panel_bytes(codec, source.cols));
+  }
+  return COLIBRI_OK;
+}
+
+}  // namespace colibri::cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows to their prepared form q8_32.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/operators.h"
+#include "plugins/cpu_common/simd.h"
+#include "plugins/cpu_common/views.h"
+
+namespace colibri::cpu {
+
+// Block `block` of a prepared row from its 32 floats.
+template <class S>
+COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block) {
+  constexpr int kVectors = 32 / S::kLanes;
+  typename S::I most = S::zero_i();
+  COLIBRI_UNROLL
+  for (int i = 0; i < kVectors; ++i)
+    most = S::max_i(most, S::magnitude_bits(S::load(x + i * S::kLanes)));
+  int32_t lanes[S::kLanes];
+  S::store_i(lanes, most);
+  int32_t bits = lanes[0];
+  COLIBRI_UNROLL
+  for (int i = 1; i < S::kLanes; ++i) bits = lanes[i] > bits ? lanes[i] : bits;
+
+  // As integers, magnitudes are in order, infinity and then NaN last.
+  const bool finite = bits < 0x7F800000;
+  float scale = std::bit_cast<float>(bits) / 127;
+  if (scale < std::numeric_limits<float>::min()) scale = 0;
+  const float inverse = finite && scale > 0 ? 1 / scale : 0;
+  int8_t* q = to.q + block * kBlockCols;
+  typename S::I sum = S::zero_i();
+  COLIBRI_UNROLL
+  for (int i = 0; i < kVectors; ++i) {
+    const typename S::I rounded =
+        S::round_to_int(S::mul(S::load(x + i * S::kLanes), S::set(inverse)));
+    sum = S::add_i(sum, rounded);
+    S::store_i8(q + i * S::kLanes, rounded);
+  }
+  S::store_i(lanes, sum);
+  int32_t total = 0;
+  COLIBRI_UNROLL
+  for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
+  if (!finite) {
+    for (int i = 0; i < kBlockCols; ++i) q[i] = 0;
+    scale = std::numeric_limits<float>::quiet_NaN();
+    total = 0;
+  }
+  to.scale[block] = scale;
+  to.sum[block] = total;
+}
+
+template <class S>
+COLIBRI_INLINE void quantize_row(const float* x, uint8_t* to, int64_t cols) {
+  const PreparedRow row = prepared_row(to, cols);
+  for (int64_t block = 0; block < cols / kBlockCols; ++block)
+    quantize_block<S>(x + block * kBlockCols, row, block);
+}
+
+template <class S>
+colibri_status run_quantize_rows(const OperatorState&, const void* arguments, TaskRange tasks,
+                                 void*) {
+  const auto& call = *static_cast<const colibri_quantize_rows_args*>(arguments);
+  for (int64_t row = tasks.begin; row < tasks.end; ++row) {
+    quantize_row<S>(f32_row(call.input, row), tensor_row(call.output, row), call.input.shape[1]);
+  }
+  return COLIBRI_OK;
+}
+
+}  // namespace colibri::cpu

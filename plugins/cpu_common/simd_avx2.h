@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX2, FMA and F16C: one panel of 8 rows is one vector. What the functions do is in simd.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "plugins/cpu_common/simd.h"
+
+namespace colibri::cpu {
+namespace {
+
+struct Avx2 {
+  static constexpr int kLanes = 8;
+  static constexpr int kPanels = 1;
+  using F = __m256;
+  using I = __m256i;
+  using Bytes = __m256i;
+  struct SumU4 {
+    __m256i pairs;  // int16: 8 times 2 * 15 * 127 is 30480
+  };
+  struct SumS8 {
+    __m256i rows;  // int32
+  };
+
+  static COLIBRI_INLINE F zero() { return _mm256_setzero_ps(); }
+  static COLIBRI_INLINE F set(float x) { return _mm256_set1_ps(x); }
+  static COLIBRI_INLINE F load(const float* p) { return _mm256_loadu_ps(p); }
+  static COLIBRI_INLINE F load_first(const float* p, int64_t n) {
+    return _mm256_maskload_ps(p, first(n));
+  }
+  static COLIBRI_INLINE void store(float* p, F x) { _mm256_storeu_ps(p, x); }
+  static COLIBRI_INLINE void store_first(float* p, F x, int64_t n) {
+    _mm256_maskstore_ps(p, first(n), x);
+  }
+  static COLIBRI_INLINE F load_f16(const uint16_t* p) { return _mm256_cvtph_ps(load_8x16(p)); }
+  static COLIBRI_INLINE F load_bf16(const uint16_t* p) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_8x16(p)), 16));
+  }
+  static COLIBRI_INLINE void store_f16(uint16_t* p, F x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  }
+  static COLIBRI_INLINE F add(F a, F b) { return _mm256_add_ps(a, b); }
+  static COLIBRI_INLINE F sub(F a, F b) { return _mm256_sub_ps(a, b); }
+  static COLIBRI_INLINE F mul(F a, F b) { return _mm256_mul_ps(a, b); }
+  static COLIBRI_INLINE F div(F a, F b) { return _mm256_div_ps(a, b); }
+  static COLIBRI_INLINE F min(F a, F b) { return _mm256_min_ps(a, b); }
+  static COLIBRI_INLINE F max(F a, F b) { return _mm256_max_ps(a, b); }
+  static COLIBRI_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+  static COLIBRI_INLINE F fnma(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
+  static COLIBRI_INLINE F round(F a) {
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+
+  static COLIBRI_INLINE I zero_i() { return _mm256_setzero_si256(); }
+  static COLIBRI_INLINE I set_i(int32_t x) { return _mm256_set1_epi32(x); }
+  static COLIBRI_INLINE I add_i(I a, I b) { return _mm256_add_epi32(a, b); }
+  static COLIBRI_INLINE I sub_i(I a, I b) { return _mm256_sub_epi32(a, b); }
+  static COLIBRI_INLINE I max_i(I a, I b) { return _mm256_max_epi32(a, b); }
+  static COLIBRI_INLINE I half(I a) { return _mm256_srai_epi32(a, 1); }
+  static COLIBRI_INLINE I round_to_int(F a) { return _mm256_cvtps_epi32(a); }
+  static COLIBRI_INLINE F to_float(I a) { return _mm256_cvtepi32_ps(a); }
+  static COLIBRI_INLINE I magnitude_bits(F a) {
+    return _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x7FFFFFFF));
+  }
+  static COLIBRI_INLINE F power_of_two(I n) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+  }
+  static COLIBRI_INLINE void store_i(int32_t* p, I x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x);
+  }
+  static COLIBRI_INLINE void store_i8(int8_t* p, I x) {
+    const __m128i words =
+        _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packs_epi16(words, words));
+  }
+
+  static COLIBRI_INLINE F load_panels_f32(const uint8_t* p, int64_t) {
+    return load(reinterpret_cast<const float*>(p));
+  }
+  static COLIBRI_INLINE F load_panels_f16(const uint8_t* p, int64_t) {
+    return load_f16(reinterpret_cast<const uint16_t*>(p));
+  }
+  static COLIBRI_INLINE F load_panels_bf16(const uint8_t* p, int64_t) {
+    return load_bf16(reinterpret_cast<const uint16_t*>(p));
+  }
+  static COLIBRI_INLINE Bytes load_panels(const uint8_t* p, int64_t) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static COLIBRI_INLINE Bytes low_nibbles(Bytes w) {
+    return _mm256_and_si256(w, _mm256_set1_epi8(15));
+  }
+  static COLIBRI_INLINE Bytes high_nibbles(Bytes w) { return low_nibbles(_mm256_srli_epi16(w, 4)); }
+  static COLIBRI_INLINE Bytes broadcast(const int8_t* four) {
+    int32_t x;
+    std::memcpy(&x, four, 4);
+    return _mm256_set1_epi32(x);
+  }
+  static COLIBRI_INLINE SumU4 zero_u4() { return {_mm256_setzero_si256()}; }
+  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+    return {pinned(_mm256_add_epi16(sum.pairs, _mm256_maddubs_epi16(w, x)))};
+  }
+  static COLIBRI_INLINE I total(SumU4 sum) {
+    return _mm256_madd_epi16(sum.pairs, _mm256_set1_epi16(1));
+  }
+  static COLIBRI_INLINE SumS8 zero_s8() { return {_mm256_setzero_si256()}; }
+  // |w| is unsigned and its sign goes to x; 2 * 128 * 127 fits in int16.
+  static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+    return {pinned(_mm256_add_epi32(sum.rows, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))))};
+  }
+  static COLIBRI_INLINE I total(SumS8 sum, int32_t) { return sum.rows; }
+
+ private:
+  static COLIBRI_INLINE __m128i load_8x16(const uint16_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  static COLIBRI_INLINE __m256i first(int64_t n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int32_t>(n)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+  // GCC rebuilds sums of integers into wide trees and then spills them; this keeps the order
+  // written here.
+  static COLIBRI_INLINE __m256i pinned(__m256i x) {
+    asm("" : "+x"(x));
+    return x;
+  }
+};
+
+}  // namespace
+}  // namespace colibri::cpu
