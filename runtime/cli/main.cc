@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "runtime/cli/command.h"
+#include "runtime/cli/config_command.h"
+#include "runtime/cli/inspect_command.h"
+#include "runtime/cli/plan_command.h"
+#include "runtime/cli/plugins_command.h"
+#include "runtime/cli/run_command.h"
+#include "runtime/cli/tokenize_command.h"
+
+int main(int argc, char** argv) {
+  using namespace colibri::cli;
+  // A reader that went away is a failed write with a message, not a silent death.
+  std::signal(SIGPIPE, SIG_IGN);
+
+  CLI::App app("Colibri runs Mixture-of-Experts language models on the machine you have.",
+               "colibri");
+  app.set_version_flag("--version", "colibri " COLIBRI_VERSION_TEXT);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  Invocation invocation;
+  add_run_command(app, invocation);
+  add_plan_command(app, invocation);
+  add_inspect_command(app, invocation);
+  add_tokenize_command(app, invocation);
+  add_plugins_command(app, invocation);
+  add_config_command(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kRefused;
+  }
+  if (colibri::Status status = flush_output(); !status.ok()) invocation.fail(status, kFailed);
+  return invocation.exit_code;
+}

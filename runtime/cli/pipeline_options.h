@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options by which run, plan and tokenize are told what to run: a pipeline or a model, and
+// changes to it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/config/pipeline.h"
+
+namespace colibri::cli {
+
+struct PipelineOptions {
+  std::string pipeline;  // positional: a YAML file, a model folder or a model file
+  std::string model;     // -m
+  std::optional<uint64_t> max_tokens, context, threads, seed;  // -n, -c, -t, --seed
+  std::vector<std::string> set;                                // --set key=value
+
+  void add_to(CLI::App& command);
+  // The pipeline with all changes applied; --set comes last and wins.
+  Result<config::Pipeline> open() const;
+};
+
+}  // namespace colibri::cli

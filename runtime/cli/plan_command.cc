@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// colibri plan: what would be run, by which plugins and in how much memory, and why.
+#include "runtime/cli/plan_command.h"
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/memory.h"
+#include "runtime/cli/pipeline_options.h"
+#include "runtime/engine/plan.h"
+#include "runtime/model/codecs.h"
+
+namespace colibri::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanOptions {
+  PipelineOptions pipeline;
+  bool json = false;
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+Json operators_of(const engine::Plan& plan) {
+  Json all = Json::array();
+  for (const auto& made : plan.operators->all()) {
+    Json refusals = Json::array();
+    for (const auto& refusal : made->choice().refusals) {
+      refusals.push_back({{"plugin", refusal.plugin_id}, {"reason", refusal.reason}});
+    }
+    all.push_back({{"uses", made->uses()},
+                   {"operator", made->description()},
+                   {"plugin", made->choice().plugin->id()},
+                   {"refused", refusals}});
+  }
+  return all;
+}
+
+Json samplers_of(const engine::Plan& plan) {
+  Json all = Json::array();
+  for (const auto& choice : plan.pipeline.sampling) all.push_back(choice.plugin);
+  return all;
+}
+
+Json document(const engine::Plan& plan) {
+  const engine::MemoryPlan& memory = plan.memory;
+  return {
+      {"pipeline", plan.pipeline.name},
+      {"model",
+       {{"path", plan.pipeline.model.path.string()},
+        {"format", plan.format_plugin},
+        {"architecture", plan.spec.architecture},
+        {"layers", plan.spec.layers.size()},
+        {"experts", plan.spec.experts},
+        {"top_k", plan.spec.top_k},
+        {"parameters", plan.spec.parameters()},
+        {"active_parameters", plan.spec.active_parameters()}}},
+      {"tokenizer", plan.tokenizer == nullptr ? Json() : Json(plan.tokenizer->plugin_id())},
+      {"threads", plan.threads},
+      {"context",
+       {{"max_tokens", plan.max_tokens},
+        {"kv", model::codec_name(plan.pipeline.context.kv)},
+        {"prefill_chunk", plan.max_rows}}},
+      {"experts",
+       {{"policy", plan.policy->plugin().id()},
+        {"slots", memory.slots()},
+        {"of", memory.experts_all / memory.slot},
+        {"slot_bytes", memory.slot}}},
+      {"sampling", samplers_of(plan)},
+      {"generate",
+       {{"max_tokens", plan.pipeline.generate.max_tokens},
+        {"stop", plan.pipeline.generate.stop},
+        {"seed", plan.pipeline.generate.seed},
+        {"eos", plan.spec.eos}}},
+      {"operators", operators_of(plan)},
+      {"memory",
+       {{"weights", memory.dense},
+        {"experts", memory.experts},
+        {"rope", memory.rope},
+        {"kv", memory.kv},
+        {"workspace", memory.workspace},
+        {"scratch", memory.scratch},
+        {"total", memory.total()},
+        {"available", memory.available}}},
+  };
+}
+
+std::string text(const engine::Plan& plan) {
+  const engine::MemoryPlan& memory = plan.memory;
+  std::string out;
+  const auto line = [&](const char* name, const std::string& value) {
+    char head[32];
+    std::snprintf(head, sizeof(head), "%-12s ", name);
+    out += head + value + "\n";
+  };
+  const auto bytes = [](uint64_t n) {
+    return human_bytes(n) + " (" + std::to_string(n) + " bytes)";
+  };
+  line("model", plan.pipeline.model.path.string());
+  line("format", plan.format_plugin);
+  line("architecture", plan.spec.architecture + ", " + std::to_string(plan.spec.layers.size()) +
+                           " layers, " + std::to_string(plan.spec.experts) + " experts, top " +
+                           std::to_string(plan.spec.top_k));
+  line("tokenizer", plan.tokenizer == nullptr ? "none" : plan.tokenizer->plugin_id());
+  line("threads", std::to_string(plan.threads) + " of " +
+                      std::to_string(plan.profile.usable_cores) + " usable cores");
+  line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
+                      model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
+                      std::to_string(plan.max_rows));
+  line("experts", std::to_string(memory.slots()) + " of " +
+                      std::to_string(memory.experts_all / memory.slot) + " in memory, " +
+                      bytes(memory.slot) + " each, policy " + plan.policy->plugin().id());
+  std::vector<std::string> chain;
+  for (const auto& choice : plan.pipeline.sampling) chain.push_back(choice.plugin);
+  line("sampling", chain.empty() ? "greedy" : joined(chain));
+  out += "operators\n";
+  for (const auto& made : plan.operators->all()) {
+    out += "  " + made->choice().plugin->id() + ": " + made->description() + "\n      for " +
+           joined(made->uses()) + "\n";
+    for (const auto& refusal : made->choice().refusals) {
+      out += "      not " + refusal.plugin_id + ": " + refusal.reason + "\n";
+    }
+  }
+  out += "memory\n";
+  const auto part = [&](const char* name, uint64_t n) {
+    char head[32];
+    std::snprintf(head, sizeof(head), "  %-10s ", name);
+    out += head + bytes(n) + "\n";
+  };
+  part("weights", memory.dense);
+  part("experts", memory.experts);
+  part("rope", memory.rope);
+  part("kv", memory.kv);
+  part("workspace", memory.workspace);
+  part("scratch", memory.scratch);
+  part("total", memory.total());
+  part("available", memory.available);
+  return out;
+}
+
+Status plan(const PlanOptions& options) {
+  COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
+  COLIBRI_ASSIGN(const auto made, engine::Plan::make(std::move(pipeline)));
+  return print(options.json ? document(*made).dump(2) + "\n" : text(*made));
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command =
+      app.add_subcommand("plan", "Show what would be run, by which plugins, in how much memory");
+  options->pipeline.add_to(*command);
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &invocation] {
+    if (Status status = plan(*options); !status.ok()) invocation.fail(status, kRefused);
+  });
+}
+
+}  // namespace colibri::cli
