@@ -16,7 +16,9 @@
 
 namespace colibri::config {
 
-// A metadata key and the values it may have.
+// A metadata key and the values it may have. Metadata is flat, so an object is there as the keys
+// below it: a model has the key "rope_scaling" if it has "rope_scaling" or any "rope_scaling.*",
+// and then its value is no literal, so that `rope_scaling: [null]` refuses every object.
 struct Condition {
   std::string key;  // "model_type", "rope_parameters.rope_type"
   std::vector<Literal> allowed;

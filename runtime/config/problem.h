@@ -36,6 +36,7 @@ struct Problem {
 class Problems {
  public:
   void add(const Position& position, std::string_view key, std::string text);
+  void add_all(const Problems& other);
   bool empty() const { return list_.empty(); }
   const std::vector<Problem>& list() const { return list_; }
   Status status() const;  // ok if empty; else COLIBRI_INVALID_ARGUMENT, one problem a line
@@ -44,6 +45,12 @@ class Problems {
   std::vector<Problem> list_;
   size_t dropped_ = 0;
 };
+
+// Text of a user as it may stand in a message: 'text', control characters escaped, not too long.
+std::string quote(std::string_view text);
+// The key `name` within the key `key`: "experts.budget".
+std::string join(const std::string& key, std::string_view name);
+std::string joined(const std::vector<std::string_view>& names);  // "a, b, c"
 
 // " (did you mean 'threads'? allowed: apiVersion, kind, ...)": what follows the name of something
 // unknown. The suggestion is left out if nothing allowed is near.

@@ -36,16 +36,14 @@ struct Value {
 
 // Limits of a document: nothing a person writes comes near them.
 constexpr size_t kMaxDocumentBytes = size_t{1} << 20;
-constexpr int kMaxDocumentDepth = 64;
+constexpr size_t kMaxDocumentDepth = 64;
+constexpr size_t kMaxChildren = 1024;  // of one list or map
 
 // Parses one YAML document. `name` is what positions call it. Refuses, with a position: aliases,
 // anchors, tags, duplicate keys, keys that are not plain text, further documents, text that is not
 // UTF-8 or holds NUL, and what exceeds the limits. Returns nothing if the problems make the tree
 // unusable.
 std::optional<Value> parse_yaml(std::string_view text, const std::string& name, Problems& problems);
-
-// Reads and parses a regular file of at most kMaxDocumentBytes.
-std::optional<Value> parse_yaml_file(const std::string& path, Problems& problems);
 
 // Typed readings of a scalar. Strict: decimal only, the whole text, no leading zeros or plus sign,
 // no quotes; nullopt otherwise. to_number refuses infinities and NaN.

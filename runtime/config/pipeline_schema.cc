@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/config/pipeline_schema.h"
+
+#include <limits>
+
+#include "colibri/codec.h"
+#include "runtime/config/pipeline_types.h"
+
+namespace colibri::config {
+namespace {
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+constexpr Choice kApiVersions[] = {{"colibri/v1"}};
+constexpr Choice kKinds[] = {{"Pipeline"}};
+
+constexpr Field kMetadata[] = {
+    field<&Pipeline::name>({
+        .name = "name",
+        .fallback = "\"\"",
+        .doc = "A name for people; `plan` prints it.",
+    }),
+};
+constexpr Table kMetadataTable = {"metadata", kMetadata};
+
+constexpr Choice kCodecs[] = {
+    {"stored", COLIBRI_CODEC_NONE}, {"f32", COLIBRI_CODEC_F32},   {"f16", COLIBRI_CODEC_F16},
+    {"bf16", COLIBRI_CODEC_BF16},   {"q8_0", COLIBRI_CODEC_Q8_0}, {"q4_0", COLIBRI_CODEC_Q4_0},
+};
+
+constexpr Field codec_field(Field description) {
+  description.fallback = "stored";
+  description.choices = kCodecs;
+  description.type = &kChoiceType<uint32_t>;
+  return description;
+}
+
+constexpr Field kQuantize[] = {
+    field<&Quantize::experts>(codec_field({
+        .name = "experts",
+        .doc = "Codec of the experts: gate, up and down.",
+    })),
+    field<&Quantize::attention>(codec_field({
+        .name = "attention",
+        .doc = "Codec of the attention: q, k, v and o.",
+    })),
+    field<&Quantize::router>(codec_field({
+        .name = "router",
+        .doc = "Codec of the routers.",
+    })),
+    field<&Quantize::embedding>(codec_field({
+        .name = "embedding",
+        .doc = "Codec of the embedding. A tied head is the same tensor.",
+    })),
+    field<&Quantize::head>(codec_field({
+        .name = "head",
+        .doc = "Codec of the output head.",
+    })),
+};
+constexpr Table kQuantizeTable = {"model.quantize", kQuantize};
+
+constexpr Choice kQuantizePresets[] = {
+    {"none", COLIBRI_CODEC_NONE},
+    {"q8_0", COLIBRI_CODEC_Q8_0},
+    {"q4_0", COLIBRI_CODEC_Q4_0},
+};
+
+constexpr Field kModel[] = {
+    field<&Pipeline::Model::path>({
+        .name = "path",
+        .doc = "The model: a folder or a file.",
+    }),
+    field<&Pipeline::Model::format>({
+        .name = "format",
+        .fallback = "auto",
+        .doc = "The format plugin that reads it, by id. `auto`: the first that accepts the files.",
+        .min = 1,
+    }),
+    field<&Pipeline::Model::architecture>({
+        .name = "architecture",
+        .fallback = "auto",
+        .doc = "The architecture document: a name, or a file ending in .yaml. `auto`: the one "
+               "whose `match` fits the model.",
+        .type = &kArchitectureType,
+    }),
+    field<&Pipeline::Model::quantize>({
+        .name = "quantize",
+        .fallback = "none",
+        .doc =
+            "Codecs to hold weights in; quantising happens while loading and changes the answer. "
+            "`none`: as stored. `q8_0` and `q4_0`: experts and attention in it, embedding and "
+            "head in q8_0, router in f32. A map says it per group. Norms are always f32.",
+        .choices = kQuantizePresets,
+        .table = &kQuantizeTable,
+    }),
+};
+constexpr Table kModelTable = {"model", kModel};
+
+constexpr Field kTokenizer[] = {
+    field<&PluginChoice::plugin>({
+        .name = "plugin",
+        .fallback = "auto",
+        .doc = "The tokenizer plugin, by id. `auto`: the first that accepts the model's files.",
+        .min = 1,
+    }),
+    field<&PluginChoice::options>({
+        .name = "options",
+        .fallback = "{}",
+        .doc = "Its options, as its manifest declares them (`colibri plugins inspect`).",
+    }),
+};
+constexpr Table kTokenizerTable = {"tokenizer", kTokenizer};
+
+constexpr Choice kOperators[] = {
+    {"embed"},    {"norm"},      {"quantize_rows"}, {"grouped_matmul"}, {"rope"},
+    {"kv_write"}, {"attention"}, {"router"},        {"combine"},
+};
+
+constexpr Field kPlugins[] = {
+    field<&Pipeline::Plugins::search>({
+        .name = "search",
+        .fallback = "[]",
+        .doc = "Folders to look for plugins in, before all others.",
+    }),
+    field<&Pipeline::Plugins::prefer>({
+        .name = "prefer",
+        .fallback = "[]",
+        .doc = "Ids of plugins to ask first, in this order, whatever their rank.",
+        .min = 1,
+    }),
+    field<&Pipeline::Plugins::deny>({
+        .name = "deny",
+        .fallback = "[]",
+        .doc = "Ids of plugins that are never loaded.",
+        .min = 1,
+    }),
+    field<&Pipeline::Plugins::operators>({
+        .name = "operators",
+        .fallback = "{}",
+        .doc = "Pins: the id of the only plugin that may compute an operator.",
+        .choices = kOperators,
+    }),
+    field<&Pipeline::Plugins::options>({
+        .name = "options",
+        .fallback = "{}",
+        .doc = "Options of plugins that no other key names, such as kernels: a map by plugin id.",
+    }),
+};
+constexpr Table kPluginsTable = {"plugins", kPlugins};
+
+constexpr Choice kNumerics[] = {
+    {"reproducible", static_cast<int64_t>(Numerics::kReproducible)},
+    {"fastest", static_cast<int64_t>(Numerics::kFastest)},
+};
+
+constexpr Field kThreads[] = {
+    field<&Pipeline::Threads::count>({
+        .name = "count",
+        .fallback = "auto",
+        .doc = "Threads that compute. `auto`: the physical cores that this process may use.",
+        .min = 1,
+        .max = 1024,
+    }),
+};
+constexpr Table kThreadsTable = {"threads", kThreads};
+
+constexpr Field kPolicy[] = {
+    field<&PluginChoice::plugin>({
+        .name = "plugin",
+        .fallback = "lru",
+        .doc = "The cache policy plugin, by id.",
+        .min = 1,
+    }),
+    field<&PluginChoice::options>({
+        .name = "options",
+        .fallback = "{}",
+        .doc = "Its options, as its manifest declares them.",
+    }),
+};
+constexpr Table kPolicyTable = {"experts.policy", kPolicy};
+
+constexpr Field kExperts[] = {
+    field<&Pipeline::Experts::budget>({
+        .name = "budget",
+        .fallback = "auto",
+        .doc = "Memory for expert weights; the rest is read from disk when it is needed. `auto`: "
+               "all if memory allows, else what memory allows. A percentage is one of the bytes of "
+               "all experts.",
+    }),
+    field<&Pipeline::Experts::policy>({
+        .name = "policy",
+        .fallback = "{}",
+        .doc = "Which experts stay in memory.",
+        .table = &kPolicyTable,
+    }),
+};
+constexpr Table kExpertsTable = {"experts", kExperts};
+
+constexpr Choice kCacheCodecs[] = {{"f16", COLIBRI_CODEC_F16}, {"f32", COLIBRI_CODEC_F32}};
+
+constexpr Field kContext[] = {
+    field<&Pipeline::Context::max_tokens>({
+        .name = "max_tokens",
+        .fallback = "auto",
+        .doc = "Longest sequence, prompt and answer together. `auto`: the model's own limit, but "
+               "at most 4096.",
+        .min = 1,
+        .max = 1 << 24,
+    }),
+    field<&Pipeline::Context::kv>({
+        .name = "kv",
+        .fallback = "f16",
+        .doc = "Codec of the key and value cache. f32 takes twice the memory; the choice changes "
+               "the answer.",
+        .choices = kCacheCodecs,
+        .type = &kChoiceType<uint32_t>,
+    }),
+    field<&Pipeline::Context::prefill_chunk>({
+        .name = "prefill_chunk",
+        .fallback = "512",
+        .doc = "Most prompt tokens of one forward pass. More are faster and take more memory; the "
+               "answer is the same.",
+        .min = 1,
+        .max = 8192,
+    }),
+};
+constexpr Table kContextTable = {"context", kContext};
+
+constexpr Field kPrompt[] = {
+    field<&Pipeline::Prompt::text>({
+        .name = "template",
+        .fallback = "\"{input}\"",
+        .doc = "What `run` makes of its input: {input} is replaced by it.",
+        .type = &kTemplateType,
+    }),
+};
+constexpr Table kPromptTable = {"prompt", kPrompt};
+
+constexpr Field kSampler[] = {
+    field<&PluginChoice::plugin>({
+        .name = "plugin",
+        .doc = "The sampler plugin, by id.",
+        .min = 1,
+    }),
+    field<&PluginChoice::options>({
+        .name = "options",
+        .fallback = "{}",
+        .doc = "Its options, as its manifest declares them.",
+    }),
+};
+constexpr Table kSamplerTable = {"sampling", kSampler};
+
+constexpr Field kGenerate[] = {
+    field<&Pipeline::Generate::max_tokens>({
+        .name = "max_tokens",
+        .fallback = "256",
+        .doc = "Most tokens of an answer.",
+        .min = 1,
+        .max = 1 << 24,
+    }),
+    field<&Pipeline::Generate::stop>({
+        .name = "stop",
+        .fallback = "[]",
+        .doc = "Texts that end the answer where they appear; they are not printed.",
+        .min = 1,
+    }),
+    field<&Pipeline::Generate::seed>({
+        .name = "seed",
+        .fallback = "0",
+        .doc = "Seed of the sampling. The same seed gives the same answer; greedy pipelines do not "
+               "use it.",
+        .min = 0,
+        .max = kNoLimit,
+    }),
+};
+constexpr Table kGenerateTable = {"generate", kGenerate};
+
+constexpr Field part(Field description, const Table& table) {
+  description.fallback = "{}";
+  description.table = &table;
+  if (description.type == nullptr) description.type = &kTableType;
+  return description;
+}
+
+// metadata stands in the Pipeline itself, so its table fills the whole struct.
+constexpr Field metadata_part(Field description) {
+  description.member = [](void* object) { return object; };
+  return description;
+}
+
+constexpr Field kPipeline[] = {
+    {
+        .name = "apiVersion",
+        .doc = "Version of this schema.",
+        .choices = kApiVersions,
+        .type = &kChoiceType<int>,
+    },
+    {
+        .name = "kind",
+        .doc = "Kind of this document.",
+        .choices = kKinds,
+        .type = &kChoiceType<int>,
+    },
+    metadata_part(part({.name = "metadata", .doc = "About this document."}, kMetadataTable)),
+    {
+        .name = "extends",
+        .fallback = "[]",
+        .doc = "Pipelines that this one builds on, weakest first. Maps are merged key by key; "
+               "lists and scalars of the stronger document replace those of the weaker.",
+        .min = 1,
+        .type = &kTextsType,
+    },
+    field<&Pipeline::model>({
+        .name = "model",
+        .doc = "Which model, and how its weights are held.",
+        .table = &kModelTable,
+        .type = &kTableType,
+    }),
+    field<&Pipeline::tokenizer>(part(
+        {.name = "tokenizer", .doc = "What turns text into tokens.", .type = &kPluginChoiceType},
+        kTokenizerTable)),
+    field<&Pipeline::plugins>(part(
+        {.name = "plugins", .doc = "Where plugins come from and which are used."}, kPluginsTable)),
+    field<&Pipeline::numerics>({
+        .name = "numerics",
+        .fallback = "reproducible",
+        .doc = "`reproducible`: only plugins whose results are the same bytes everywhere. "
+               "`fastest`: approximate ones too, which changes the answer.",
+        .choices = kNumerics,
+    }),
+    field<&Pipeline::threads>(part({.name = "threads", .doc = "Threads."}, kThreadsTable)),
+    field<&Pipeline::experts>(
+        part({.name = "experts", .doc = "Where expert weights live."}, kExpertsTable)),
+    field<&Pipeline::context>(part({.name = "context", .doc = "The sequence."}, kContextTable)),
+    field<&Pipeline::prompt>(part({.name = "prompt", .doc = "The prompt."}, kPromptTable)),
+    field<&Pipeline::sampling>({
+        .name = "sampling",
+        .fallback = "[]",
+        .doc = "Sampler plugins, applied in order before a token is drawn. Empty: greedy, the "
+               "likeliest token.",
+        .table = &kSamplerTable,
+        .list = true,
+    }),
+    field<&Pipeline::generate>(part({.name = "generate", .doc = "The answer."}, kGenerateTable)),
+};
+
+constexpr std::string_view kPage = R"(# Pipelines
+
+A pipeline is a YAML document that says which model to run and how. Most keys have a default; the
+least one is
+
+```yaml
+apiVersion: colibri/v1
+kind: Pipeline
+model: { path: ../models/demo }
+```
+
+- Keys are strict: an unknown or repeated key, a value of a wrong type or out of range is an error
+  with its place and a suggestion, and all of them are reported at once
+  (`colibri config validate FILE`).
+- Values are typed by their key, never by how they look. Numbers are decimal; `yes` and `on` are no
+  booleans. Anchors, aliases, tags and several documents in one file are refused.
+- `extends: [base.yaml]` builds on other pipelines: maps merge key by key, lists and scalars replace.
+- `--set key.path=value` on the command line is stronger than every file. Keys that hold text take
+  the value as it is, all others read it as YAML: `--set 'generate.stop=["END"]'`. A number in a path
+  is an index: `--set sampling.0.options.value=0.5`.
+- `${env:NAME}` and `${env:NAME:-default}` within a value are replaced by an environment variable;
+  the result is text and never read as YAML. `$$` stands for one `$`. An unset variable without
+  default is an error. Between `{` and `}` of a flow map the value needs quotes.
+- Paths are relative to the file they are written in; those of `--set` to the working directory.
+
+`colibri config print FILE` shows every value in force and where it came from,
+`colibri config explain KEY` this page's entry of one key. `configs/schema/pipeline.schema.json` is
+the JSON Schema for editors.
+)";
+
+}  // namespace
+
+constexpr Table kPipelineTable = {"Pipeline", kPipeline, kPage};
+
+}  // namespace colibri::config
