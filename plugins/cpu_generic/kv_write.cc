@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu_common/views.h"
+#include "plugins/cpu_generic/kv_cache.h"
+#include "plugins/cpu_generic/operators.h"
+
+namespace colibri::cpu_generic {
+
+// Keys and values into their caches, rounded to nearest even if the cache is f16.
+colibri_status kv_write(const OperatorState& state, const void* arguments, TaskRange tasks, void*) {
+  const auto& call = *static_cast<const colibri_kv_write_args*>(arguments);
+  const auto& a = state.kv_write;
+  for (int64_t row = tasks.begin; row < tasks.end; ++row) {
+    const int64_t sequence = call.sequence == nullptr ? 0 : call.sequence[row];
+    const int64_t position = call.position[row];
+    if (sequence < 0 || position < 0) return COLIBRI_INVALID_ARGUMENT;
+    const cpu::KeyValueCache found = cpu::key_value_cache(
+        call.k_cache[sequence], call.v_cache[sequence], a.cache_dtype, a.kv_heads, a.head_dim);
+    if (found.keys == nullptr || position >= found.blocks * 16) return COLIBRI_INVALID_ARGUMENT;
+    KvCache cache(found, a.cache_dtype, a.head_dim);
+    for (int64_t head = 0; head < a.kv_heads; ++head) {
+      const float* key = cpu::f32_row(call.k, row) + head * a.head_dim;
+      const float* value = cpu::f32_row(call.v, row) + head * a.head_dim;
+      for (int64_t i = 0; i < a.head_dim; ++i) cache.set_key(head, position, i, key[i]);
+      for (int64_t i = 0; i < a.head_dim; ++i) cache.set_value(head, position, i, value[i]);
+      for (int64_t i = a.head_dim; i % 16 != 0; ++i) cache.set_value(head, position, i, 0);
+    }
+  }
+  return COLIBRI_OK;
+}
+
+}  // namespace colibri::cpu_generic

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/cpu_generic/prepare_block.h"
+
+#include <cmath>
+#include <limits>
+
+namespace colibri::cpu_generic {
+
+void prepare_block(const float x[32], const cpu::PreparedRow& row, int64_t block) {
+  float most = 0;
+  bool finite = true;
+  for (int i = 0; i < 32; ++i) {
+    finite = finite && std::isfinite(x[i]);
+    if (std::fabs(x[i]) > most) most = std::fabs(x[i]);
+  }
+  float scale = most / 127;
+  if (scale < std::numeric_limits<float>::min()) scale = 0;  // its inverse could be infinite
+  if (!finite) scale = std::numeric_limits<float>::quiet_NaN();
+  const float inverse = scale > 0 ? 1 / scale : 0;  // 0 for NaN too
+
+  int32_t sum = 0;
+  for (int i = 0; i < 32; ++i) {
+    const float rounded = finite ? std::rint(x[i] * inverse) : 0;  // ties to even
+    row.q[block * 32 + i] = static_cast<int8_t>(rounded);
+    sum += row.q[block * 32 + i];
+  }
+  row.scale[block] = scale;
+  row.sum[block] = sum;
+}
+
+}  // namespace colibri::cpu_generic
