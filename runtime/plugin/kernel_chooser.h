@@ -9,6 +9,7 @@
 
 #include "colibri/kernels.h"
 #include "runtime/base/status.h"
+#include "runtime/plugin/operator_text.h"
 #include "runtime/plugin/registry.h"
 
 namespace colibri::plugin {
@@ -28,8 +29,8 @@ struct KernelChoice {
 class KernelChooser {
  public:
   // pins: operator name ("attention") -> the only plugin id that may compute it. A deterministic
-  // plugin computes only what it is pinned to, unless the pipeline is approximate. Errors: unknown
-  // operator or plugin, with suggestions; a refused plugin, with its reason. [setup]
+  // plugin computes only what it is pinned to, unless the pipeline's numerics are fastest. Errors:
+  // unknown operator or plugin, with suggestions; a refused plugin, with its reason. [setup]
   static Result<KernelChooser> create(const Registry& registry,
                                       const std::map<std::string, std::string>& pins);
 
@@ -44,13 +45,8 @@ class KernelChooser {
   KernelChooser() = default;
 
   std::vector<Candidate> candidates_;
+  config::Numerics numerics_ = config::Numerics::kReproducible;
   std::map<uint32_t, std::string> pins_;  // by COLIBRI_OP_*
 };
-
-const char* operator_name(uint32_t op);  // "grouped_matmul"; "" for an unknown number
-
-// "grouped_matmul (weights q4_0 [768, 2048], attributes epilogue 1 ...), up to 512 rows": an
-// operator for messages. [any]
-std::string describe(const colibri_op_desc& desc);
 
 }  // namespace colibri::plugin

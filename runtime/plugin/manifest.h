@@ -28,10 +28,11 @@ struct Manifest {
   std::vector<OptionSpec> options;
 
   bool offers(std::string_view interface_id) const;
+  bool abi_fits() const;  // this host can load it
 };
 
-// Errors: COLIBRI_CORRUPT_DATA with the key and what is wrong with it. Unknown keys are errors.
-// [any]
+// Of a manifest whose ABI does not fit only id, version, abi and interfaces are read. Errors:
+// COLIBRI_CORRUPT_DATA with the key and what is wrong with it. Unknown keys are errors. [any]
 Result<Manifest> parse_manifest(std::string_view json);
 
 const char* numerics_name(

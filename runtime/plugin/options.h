@@ -18,6 +18,7 @@ namespace colibri::plugin {
 using OptionValue = std::variant<bool, int64_t, double, std::string>;
 enum class OptionType { kBool, kInt, kFloat, kString };
 const char* name_of(OptionType type);  // "bool", "int", "float", "string"
+std::string text_of(const OptionValue& value);
 
 // One option as a manifest declares it.
 struct OptionSpec {
@@ -28,6 +29,9 @@ struct OptionSpec {
   std::vector<std::string> values;           // of string: the allowed ones; empty = any
   std::string doc;
 };
+
+// What is wrong with a value of the right type, "is 3, more than 1"; empty = nothing. [any]
+std::string out_of_range(const OptionSpec& spec, const OptionValue& value);
 
 // The values an instance works with, by name.
 using Options = std::map<std::string, OptionValue, std::less<>>;

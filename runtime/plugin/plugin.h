@@ -34,11 +34,10 @@ class Host {
   Options options_;
 };
 
-// A plugin that is loaded and open; closed when the last owner lets go. Its code stays loaded as
-// long as the process.
+// A plugin that is loaded and open; closed when the last owner of all models lets go. Its code
+// stays loaded as long as the process.
 class Plugin {
  public:
-  ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 

@@ -37,8 +37,10 @@ struct Request {
   std::function<std::string(std::string_view key)>
       place;  // "file:3:5: plugins.prefer", to stand before a message
 
-  static Request from(const config::Pipeline& pipeline);  // pipeline must outlive it
+  static Request from(const config::Pipeline& pipeline);
 };
+
+inline constexpr char kLinkedIn[] = "(linked in)";  // stands for the file of a registered plugin
 
 // What became of one candidate.
 struct Decision {
@@ -77,20 +79,17 @@ class Registry {
   std::string explain(std::string_view interface_id) const;
 
   config::Numerics numerics() const { return numerics_; }
+  // "file:3:5: plugins.prefer": how a message about a key of the request begins. [any]
+  std::string place(std::string_view key) const;
 
  private:
   Registry() = default;
   friend class RegistryBuilder;
 
+  std::function<std::string(std::string_view)> place_;
   config::Numerics numerics_ = config::Numerics::kReproducible;
   std::vector<Decision> decisions_;
   std::vector<std::shared_ptr<const Plugin>> plugins_;  // accepted, first choice first
-  std::vector<std::string> folders_;                    // searched, for messages
 };
-
-// Offers a plugin that is linked into the program to every registry made later. Both arguments must
-// live as long as the process. Errors: COLIBRI_CORRUPT_DATA for a bad manifest,
-// COLIBRI_INVALID_ARGUMENT if the id is already registered or differs from the table's. [any]
-Status register_static(const colibri_plugin* table, const char* manifest_json);
 
 }  // namespace colibri::plugin

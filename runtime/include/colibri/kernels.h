@@ -129,6 +129,20 @@ typedef struct colibri_combine_attributes {
   float scale;     /* on each added row, e.g. Granite's residual multiplier; 1 = none */
 } colibri_combine_attributes;
 
+/* sizeof of each operator's attributes for whoever includes this header: colibri_kernels_0.attribute_size of a plugin. */
+static const uint32_t colibri_attribute_size[COLIBRI_OP_COUNT] = {
+    0, /* no operator has the number 0 */
+    sizeof(colibri_embed_attributes),
+    sizeof(colibri_norm_attributes),
+    sizeof(colibri_quantize_rows_attributes),
+    sizeof(colibri_grouped_matmul_attributes),
+    sizeof(colibri_rope_attributes),
+    sizeof(colibri_kv_write_attributes),
+    sizeof(colibri_attention_attributes),
+    sizeof(colibri_router_attributes),
+    sizeof(colibri_combine_attributes),
+};
+
 /* ---- planning ---- */
 
 typedef struct colibri_layout { /* how a weight is packed; the plugin fills it in pack_layout */
@@ -259,6 +273,9 @@ typedef struct colibri_kernels_0 {
   int64_t (*op_tasks)(const void* state, const void* arguments);
   /* Runs tasks [task_begin, task_end). Results do not depend on how tasks are grouped or ordered. [worker] */
   colibri_status (*op_run)(const void* state, const void* arguments, int64_t task_begin, int64_t task_end, void* scratch);
+  /* [COLIBRI_OP_COUNT] bytes of each operator's attributes that this plugin knows (colibri_attribute_size above); 0 = not
+   * the operator. The host asks no supports() about an attribute beyond them that is not zero. */
+  const uint32_t* attribute_size;
 } colibri_kernels_0;
 
 #ifdef __cplusplus

@@ -90,8 +90,9 @@ typedef struct colibri_host {
   const colibri_math* math;
   /* One line for the user's log; plugins never print. [any] */
   void (*log)(const struct colibri_host* host, int32_t level, colibri_str message);
-  /* The value of an option that the manifest declares: the user's, else the default; the host has checked its type and
-   * range. COLIBRI_NOT_FOUND for a name the manifest does not declare. [setup] */
+  /* The value of an option that the manifest declares: that of the place in the pipeline where the plugin is used, else
+   * that of plugins.options, else the default; the host has checked type and range. Strings live as long as the host.
+   * COLIBRI_NOT_FOUND for a name that the manifest does not declare. [setup] */
   colibri_status (*option)(const struct colibri_host* host, colibri_str name, colibri_value* value);
 } colibri_host;
 
@@ -101,9 +102,11 @@ typedef struct colibri_plugin {
   uint32_t abi_minor;  /* COLIBRI_ABI_MINOR it was built with */
   const char* id;      /* equal to the manifest's */
   const char* version; /* equal to the manifest's */
-  /* Called once, before anything else; a failure removes the plugin from the candidates. NULL = nothing to do. [setup] */
+  /* Called before anything else; a failure removes the plugin from the candidates. NULL = nothing to do. A process calls
+   * open and close in turns, one pair for all models that use the plugin at the same time. host lives until close, and
+   * its options are those of plugins.options. [setup] */
   colibri_status (*open)(const colibri_host* host, colibri_error* error);
-  /* Called once, last. NULL = nothing to do. [setup] */
+  /* Called last, when nothing made with the plugin is left; open may follow again. NULL = nothing to do. [setup] */
   void (*close)(void);
   /* The table of an interface, e.g. "colibri.sampler/1"; NULL = not offered. The table is static. [any] */
   const void* (*get_interface)(const char* id);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/plugin/kernel_chooser.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/plugin/guarded.h"
+
+namespace colibri::plugin {
+namespace {
+
+constexpr char kKernels[] = "colibri.kernels/0";
+
+// Why the question cannot even be put to a plugin: it would not see all of it. Empty = it can.
+std::string beyond(const colibri_op_desc& desc, const colibri_kernels_0& table) {
+  const uint32_t known = table.attribute_size[desc.op];
+  if (known == 0) return "does not know this operator";
+  uint32_t given = 0;
+  std::memcpy(&given, desc.attributes, sizeof(given));
+  const auto* bytes = static_cast<const unsigned char*>(desc.attributes);
+  const auto* unseen = std::find_if(bytes + std::min(known, given), bytes + given,
+                                    [](unsigned char byte) { return byte != 0; });
+  if (unseen == bytes + given) return "";
+  return "knows " + std::to_string(known) + " bytes of the attributes, and byte " +
+         std::to_string(unseen - bytes) + " behind them is not zero";
+}
+
+// Why a plugin does not take the operator; empty = it does.
+std::string ask(const colibri_op_desc& desc, const colibri_kernels_0& table) {
+  std::string reason = beyond(desc, table);
+  if (!reason.empty()) return reason;
+  char why_not[128] = {};
+  int32_t yes = 0;
+  const Status status = guarded("supports", [&]() -> Status {
+    yes = table.supports(&desc, why_not);
+    return {};
+  });
+  if (!status.ok()) return status.text();
+  if (yes == 1) return "";
+  const size_t length = strnlen(why_not, sizeof(why_not));
+  return length == 0 ? "gives no reason" : std::string(why_not, length);
+}
+
+}  // namespace
+
+Result<KernelChooser> KernelChooser::create(const Registry& registry,
+                                            const std::map<std::string, std::string>& pins) {
+  KernelChooser chooser;
+  chooser.numerics_ = registry.numerics();
+  for (const auto& plugin : registry.offers(kKernels)) {
+    chooser.candidates_.push_back({plugin, plugin->interface<colibri_kernels_0>(kKernels)});
+  }
+  if (chooser.candidates_.empty()) return unsupported(registry.explain(kKernels));
+  for (const auto& [name, plugin_id] : pins) {
+    const std::string key = registry.place("plugins.operators." + name);
+    const uint32_t op = operator_of_name(name);
+    if (op == 0) {
+      return invalid_argument(key + ": is no operator" +
+                              config::suggestion(name, operator_names()));
+    }
+    const auto plugin = registry.find(kKernels, plugin_id);
+    if (!plugin.ok()) return plugin.status().at(key);
+    chooser.pins_[op] = plugin_id;
+  }
+  return chooser;
+}
+
+Result<KernelChoice> KernelChooser::choose(const colibri_op_desc& desc) const {
+  if (desc.op == 0 || desc.op >= COLIBRI_OP_COUNT || desc.attributes == nullptr) {
+    return invalid_argument("no such operator: " + describe(desc));
+  }
+  const auto pin = pins_.find(desc.op);
+  KernelChoice choice;
+  for (const Candidate& candidate : candidates_) {
+    const std::string& id = candidate.plugin->id();
+    const bool placed = pin != pins_.end() && pin->second == id;
+    std::string reason;
+    if (pin != pins_.end() && !placed) {
+      reason = "plugins.operators gives it to " + pin->second;
+    } else if (candidate.table->numerics == COLIBRI_NUMERICS_DETERMINISTIC && !placed &&
+               numerics_ == config::Numerics::kReproducible) {
+      reason = "its results are deterministic but its own: plugins.operators must name it";
+    } else {
+      reason = ask(desc, *candidate.table);
+    }
+    if (reason.empty()) {
+      choice.plugin = candidate.plugin;
+      choice.table = candidate.table;
+      choice.host = candidate.plugin->host();
+      return choice;
+    }
+    choice.refusals.push_back({id, std::move(reason)});
+  }
+  std::string text = "no plugin computes " + describe(desc) + ":";
+  for (const KernelRefusal& refusal : choice.refusals) {
+    text += "\n  " + refusal.plugin_id + ": " + refusal.reason;
+  }
+  return unsupported(text);
+}
+
+}  // namespace colibri::plugin
