@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/tokenizers/bpe/pre_tokenizer.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "plugins/tokenizers/bpe/byte_level.h"
+#include "plugins/tokenizers/bpe/pattern.h"
+#include "plugins/tokenizers/bpe/unicode.h"
+#include "runtime/base/utf8.h"
+
+namespace colibri::bpe {
+namespace {
+
+constexpr int kMaxDepth = 8;
+
+// The pattern of GPT-2, which ByteLevel applies by itself.
+constexpr char kByteLevelPattern[] =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+// Splits at what a pattern matches, or, inverted, at what it does not match.
+class PatternSplit : public PreTokenizer {
+ public:
+  PatternSplit(Regex regex, Behavior behavior, bool invert)
+      : regex_(std::move(regex)), behavior_(behavior), invert_(invert) {}
+
+  Status apply(Pieces& pieces, SplitMemory& memory) const override {
+    memory.ranges.clear();
+    for (const Range range : pieces.ranges) {
+      COLIBRI_TRY(find_parts(pieces.at(range), range.begin, memory));
+      append_pieces(memory.parts, behavior_, memory.ranges);
+    }
+    std::swap(pieces.ranges, memory.ranges);
+    return {};
+  }
+
+ private:
+  Status find_parts(std::string_view text, size_t offset, SplitMemory& memory) const {
+    memory.parts.clear();
+    const auto add = [&](size_t begin, size_t end, bool match) {
+      memory.parts.push_back({{offset + begin, offset + end}, match != invert_});
+    };
+    size_t end = 0;  // of the last match
+    bool any = false;
+    for (size_t from = 0; from <= text.size();) {
+      COLIBRI_ASSIGN(const Match match, regex_.find(text, from, memory.match));
+      if (match.begin == std::string_view::npos) break;
+      if (match.begin == match.end && any && match.end == end) {
+        // Empty and right behind the last match: look again one character on.
+        if (from == text.size()) break;
+        from += utf8::decode(text, from).size;
+        continue;
+      }
+      if (end != match.begin) add(end, match.begin, false);
+      add(match.begin, match.end, true);
+      end = from = match.end;
+      any = true;
+    }
+    if (end != text.size()) add(end, text.size(), false);
+    return {};
+  }
+
+  Regex regex_;
+  Behavior behavior_;
+  bool invert_;
+};
+
+// Splits at single characters of a class.
+class CharacterSplit : public PreTokenizer {
+ public:
+  CharacterSplit(bool (*is_delimiter)(char32_t), Behavior behavior)
+      : is_delimiter_(is_delimiter), behavior_(behavior) {}
+
+  Status apply(Pieces& pieces, SplitMemory& memory) const override {
+    memory.ranges.clear();
+    for (const Range range : pieces.ranges) {
+      memory.parts.clear();
+      size_t end = range.begin;
+      for (size_t at = range.begin; at < range.end;) {
+        const utf8::Character c = utf8::decode(pieces.text, at);
+        if (is_delimiter_(c.code_point)) {
+          if (end < at) memory.parts.push_back({{end, at}, false});
+          end = at + c.size;
+          memory.parts.push_back({{at, end}, true});
+        }
+        at += c.size;
+      }
+      if (end < range.end) memory.parts.push_back({{end, range.end}, false});
+      append_pieces(memory.parts, behavior_, memory.ranges);
+    }
+    std::swap(pieces.ranges, memory.ranges);
+    return {};
+  }
+
+ private:
+  bool (*is_delimiter_)(char32_t);
+  Behavior behavior_;
+};
+
+// Words, and runs of what is neither a word nor white space (Whitespace of the reference).
+class WordSplit : public PreTokenizer {
+ public:
+  Status apply(Pieces& pieces, SplitMemory& memory) const override {
+    memory.ranges.clear();
+    for (const Range range : pieces.ranges) {
+      Kind kind = Kind::kSpace;
+      size_t begin = range.begin;
+      for (size_t at = range.begin; at < range.end;) {
+        const utf8::Character c = utf8::decode(pieces.text, at);
+        const Kind next = is_word(c.code_point)    ? Kind::kWord
+                          : is_space(c.code_point) ? Kind::kSpace
+                                                   : Kind::kOther;
+        if (next != kind) {
+          if (kind != Kind::kSpace) memory.ranges.push_back({begin, at});
+          begin = at;
+          kind = next;
+        }
+        at += c.size;
+      }
+      if (kind != Kind::kSpace) memory.ranges.push_back({begin, range.end});
+    }
+    std::swap(pieces.ranges, memory.ranges);
+    return {};
+  }
+
+ private:
+  enum class Kind { kSpace, kWord, kOther };
+};
+
+// Puts a space before every piece that does not begin with one.
+class PrefixSpace : public PreTokenizer {
+ public:
+  Status apply(Pieces& pieces, SplitMemory&) const override {
+    std::string text;
+    text.reserve(pieces.text.size() + pieces.ranges.size());
+    for (Range& range : pieces.ranges) {
+      const std::string_view piece = pieces.at(range);
+      const size_t begin = text.size();
+      if (!piece.starts_with(' ')) text += ' ';
+      text += piece;
+      range = {begin, text.size()};
+    }
+    pieces.text = std::move(text);
+    return {};
+  }
+};
+
+// Writes every byte as its character.
+class ByteMapping : public PreTokenizer {
+ public:
+  Status apply(Pieces& pieces, SplitMemory&) const override {
+    std::string text;
+    text.reserve(pieces.text.size() + pieces.text.size() / 2);
+    for (Range& range : pieces.ranges) {
+      const size_t begin = text.size();
+      append_byte_level(pieces.at(range), text);
+      range = {begin, text.size()};
+    }
+    pieces.text = std::move(text);
+    return {};
+  }
+};
+
+Status add_pattern_split(std::string_view shown, const std::string& pattern, Behavior behavior,
+                         bool invert, PreTokenizers& out) {
+  COLIBRI_ASSIGN(Regex regex, Regex::compile(pattern, shown));
+  out.push_back(std::make_unique<PatternSplit>(std::move(regex), behavior, invert));
+  return {};
+}
+
+Result<Behavior> read_behavior(const Value& value) {
+  COLIBRI_ASSIGN(const std::string_view name, value.string());
+  Result<Behavior> behavior = behavior_named(name);
+  return behavior.ok() ? behavior : behavior.status().at(value.path());
+}
+
+Status read_split(const Value& value, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "pattern", "behavior", "invert"}));
+  COLIBRI_ASSIGN(const Value pattern_value, fields.required("pattern"));
+  COLIBRI_ASSIGN(const Fields pattern, pattern_value.fields({"String", "Regex"}));
+  const std::optional<Value> string = pattern.find("String");
+  const std::optional<Value> regex = pattern.find("Regex");
+  if (string.has_value() == regex.has_value()) {
+    return pattern_value.expected("one of String and Regex");
+  }
+  COLIBRI_ASSIGN(const std::string_view shown, (string ? *string : *regex).string());
+  std::string translated;
+  if (string) {
+    translated = literal_pattern(shown);
+  } else {
+    Result<std::string> result = pcre2_pattern(shown);
+    if (!result.ok()) return result.status().at(regex->path());
+    translated = *result;
+  }
+  COLIBRI_ASSIGN(const Value behavior_value, fields.required("behavior"));
+  COLIBRI_ASSIGN(const Behavior behavior, read_behavior(behavior_value));
+  COLIBRI_ASSIGN(const bool invert, fields.boolean_or("invert", false));
+  return add_pattern_split(shown, translated, behavior, invert, out).at(value.path());
+}
+
+Status read_digits(const Value& value, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "individual_digits"}));
+  COLIBRI_ASSIGN(const bool individual, fields.boolean("individual_digits"));
+  out.push_back(std::make_unique<CharacterSplit>(
+      is_numeric, individual ? Behavior::kIsolated : Behavior::kContiguous));
+  return {};
+}
+
+Status read_punctuation(const Value& value, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "behavior"}));
+  Behavior behavior = Behavior::kIsolated;
+  if (const std::optional<Value> name = fields.find("behavior")) {
+    COLIBRI_ASSIGN(behavior, read_behavior(*name));
+  }
+  out.push_back(std::make_unique<CharacterSplit>(is_punctuation, behavior));
+  return {};
+}
+
+Status read_byte_level(const Value& value, std::optional<bool> prefix_space, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const Fields fields,
+                 value.fields({"type", "add_prefix_space", "trim_offsets", "use_regex"}));
+  COLIBRI_ASSIGN(const bool in_file, fields.boolean("add_prefix_space"));
+  COLIBRI_ASSIGN(const bool use_regex, fields.boolean_or("use_regex", true));
+  COLIBRI_TRY(fields.boolean("trim_offsets").status());  // offsets are not made here
+  if (prefix_space.value_or(in_file)) out.push_back(std::make_unique<PrefixSpace>());
+  if (use_regex) {
+    COLIBRI_ASSIGN(const std::string pattern, pcre2_pattern(kByteLevelPattern));
+    COLIBRI_TRY(add_pattern_split(kByteLevelPattern, pattern, Behavior::kIsolated, false, out));
+  }
+  out.push_back(std::make_unique<ByteMapping>());
+  return {};
+}
+
+Status read(const Value& value, std::optional<bool> prefix_space, int depth, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const std::string_view type, value.type());
+  if (type == "Split") return read_split(value, out);
+  if (type == "Digits") return read_digits(value, out);
+  if (type == "Punctuation") return read_punctuation(value, out);
+  if (type == "ByteLevel") return read_byte_level(value, prefix_space, out);
+  if (type == "Whitespace" || type == "WhitespaceSplit") {
+    COLIBRI_TRY(value.fields({"type"}).status());
+    if (type == "Whitespace") {
+      out.push_back(std::make_unique<WordSplit>());
+    } else {
+      out.push_back(std::make_unique<CharacterSplit>(is_space, Behavior::kRemoved));
+    }
+    return {};
+  }
+  if (type != "Sequence") {
+    return unsupported(value.path() + ": type " + utf8::printable(type) +
+                       " is not supported; supported: Sequence, Split, Digits, Punctuation, "
+                       "Whitespace, WhitespaceSplit, ByteLevel");
+  }
+  if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
+  COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "pretokenizers"}));
+  COLIBRI_ASSIGN(const Value list, fields.required("pretokenizers"));
+  COLIBRI_ASSIGN(const std::vector<Value> values, list.array());
+  for (const Value& part : values) COLIBRI_TRY(read(part, std::nullopt, depth + 1, out));
+  return {};
+}
+
+}  // namespace
+
+Status read_pre_tokenizer(const Value& value, std::optional<bool> prefix_space,
+                          PreTokenizers& out) {
+  return read(value, prefix_space, 0, out);
+}
+
+}  // namespace colibri::bpe

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pre-tokenizers of tokenizer.json: Sequence, Split, Digits, Punctuation, Whitespace,
+// WhitespaceSplit, ByteLevel.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugins/tokenizers/bpe/json.h"
+#include "plugins/tokenizers/bpe/pieces.h"
+#include "plugins/tokenizers/bpe/regex.h"
+
+namespace colibri::bpe {
+
+// Working memory of one thread.
+struct SplitMemory {
+  MatchMemory match;
+  std::vector<Part> parts;
+  std::vector<Range> ranges;
+};
+
+class PreTokenizer {
+ public:
+  virtual ~PreTokenizer() = default;
+  // Cuts every piece further; ByteLevel also rewrites the text. Thread-safe.
+  virtual Status apply(Pieces& pieces, SplitMemory& memory) const = 0;
+};
+
+using PreTokenizers = std::vector<std::unique_ptr<PreTokenizer>>;
+
+// Appends the pre-tokenizers of a value of tokenizer.json; Sequence gives several. A type that is
+// not in the list above is COLIBRI_UNSUPPORTED by its name. `prefix_space`, if given, replaces
+// add_prefix_space of a ByteLevel that stands alone.
+Status read_pre_tokenizer(const Value& value, std::optional<bool> prefix_space, PreTokenizers& out);
+
+}  // namespace colibri::bpe
