@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails when the source breaks a rule of the house that no compiler checks.
 
-1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- chat <- server, cli;
+1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- chat <- api, server, cli;
    plugins see the public headers, their own folder, plugins/common, plugins/cpu_common and runtime/base.
 2. yaml-cpp, Boost.DLL and the like are included by one source file each, so that they can be replaced there.
 3. Numeric code calls no transcendental function of libm: they differ between systems (docs/numerics.md).
@@ -25,6 +25,7 @@ ROOMS = {
     "experts": ["base", "machine", "config", "plugin", "model"],
     "engine": ["base", "machine", "config", "plugin", "model", "experts"],
     "chat": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
+    "api": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
     "server": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
     "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
 }
@@ -42,7 +43,7 @@ LIBM = "|".join(
     for suffix in ("", "f", "l")
 )
 CALL = re.compile(r"(?:\bstd::|(?<![\w.:>]))(%s)\s*\(" % LIBM)
-DECLARATION = re.compile(r"\b(?:float|double|void|auto|Status)\s+(?:%s)\s*\($" % LIBM)
+DECLARATION = re.compile(r"(?!\b(?:return|else)\b)\b[\w:]+[>&*]*\s+(?:%s)\s*\($" % LIBM)
 # Where libm is the thing itself: our own exp, log, pow and sincos may be compared with it, and are defined there.
 LIBM_ALLOWED = re.compile(r"^(runtime/base/portable_math|tests/)|_test\.cc$")
 
@@ -137,6 +138,9 @@ SELF_TEST = {  # file, text, part of the message (None = no breach)
     "powf": ("plugins/samplers/s/a.cc", "y = powf(x, 2);\n", "powf() of libm"),
     "colibri_math": ("plugins/samplers/s/a.cc", "y = host->math->exp(x) + math.log(x) + simd::exp(x);\n", None),
     "in a comment": ("runtime/engine/a.cc", '// exp(x)\nauto s = "exp(x)";\n', None),
+    "returned": ("runtime/engine/a.cc", "return exp(x);\n", "exp() of libm"),
+    "in a product": ("runtime/engine/a.cc", "y = x * exp(x);\n", "exp() of libm"),
+    "a function of ours": ("plugins/cpu_x/a.h", "inline typename S::F exp(typename S::F x) {\n", None),
     "defined, not called": ("runtime/plugin/a.cc", "void log(int level);\n", None),
 }
 

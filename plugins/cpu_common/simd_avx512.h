@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 F, BW, VL and DQ: two panels of 8 rows are one vector. What the functions do is in
+// simd.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "plugins/cpu_common/simd.h"
+
+namespace colibri::cpu {
+namespace {
+
+struct Avx512 {
+  static constexpr int kLanes = 16;
+  static constexpr int kPanels = 2;
+  using F = __m512;
+  using I = __m512i;
+  using Bytes = __m512i;
+  struct SumU4 {
+    __m512i pairs;  // int16: 8 times 2 * 15 * 127 is 30480
+  };
+  struct SumS8 {
+    __m512i rows;  // int32
+  };
+
+  static COLIBRI_INLINE F zero() { return _mm512_setzero_ps(); }
+  static COLIBRI_INLINE F set(float x) { return _mm512_set1_ps(x); }
+  static COLIBRI_INLINE F load(const float* p) { return _mm512_loadu_ps(p); }
+  static COLIBRI_INLINE F load_first(const float* p, int64_t n) {
+    return _mm512_maskz_loadu_ps(first(n), p);
+  }
+  static COLIBRI_INLINE void store(float* p, F x) { _mm512_storeu_ps(p, x); }
+  static COLIBRI_INLINE void store_first(float* p, F x, int64_t n) {
+    _mm512_mask_storeu_ps(p, first(n), x);
+  }
+  static COLIBRI_INLINE F load_f16(const uint16_t* p) { return _mm512_cvtph_ps(load_16x16(p)); }
+  static COLIBRI_INLINE F load_bf16(const uint16_t* p) { return from_bf16(load_16x16(p)); }
+  static COLIBRI_INLINE void store_f16(uint16_t* p, F x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  static COLIBRI_INLINE F add(F a, F b) { return _mm512_add_ps(a, b); }
+  static COLIBRI_INLINE F sub(F a, F b) { return _mm512_sub_ps(a, b); }
+  static COLIBRI_INLINE F mul(F a, F b) { return _mm512_mul_ps(a, b); }
+  static COLIBRI_INLINE F div(F a, F b) { return _mm512_div_ps(a, b); }
+  static COLIBRI_INLINE F min(F a, F b) { return _mm512_min_ps(a, b); }
+  static COLIBRI_INLINE F max(F a, F b) { return _mm512_max_ps(a, b); }
+  static COLIBRI_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+  static COLIBRI_INLINE F fnma(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }
+  static COLIBRI_INLINE F round(F a) {
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  }
+
+  static COLIBRI_INLINE I zero_i() { return _mm512_setzero_si512(); }
+  static COLIBRI_INLINE I set_i(int32_t x) { return _mm512_set1_epi32(x); }
+  static COLIBRI_INLINE I add_i(I a, I b) { return _mm512_add_epi32(a, b); }
+  static COLIBRI_INLINE I sub_i(I a, I b) { return _mm512_sub_epi32(a, b); }
+  static COLIBRI_INLINE I max_i(I a, I b) { return _mm512_max_epi32(a, b); }
+  static COLIBRI_INLINE I half(I a) { return _mm512_srai_epi32(a, 1); }
+  static COLIBRI_INLINE I round_to_int(F a) { return _mm512_cvtps_epi32(a); }
+  static COLIBRI_INLINE F to_float(I a) { return _mm512_cvtepi32_ps(a); }
+  static COLIBRI_INLINE I magnitude_bits(F a) {
+    return _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7FFFFFFF));
+  }
+  static COLIBRI_INLINE F power_of_two(I n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23));
+  }
+  static COLIBRI_INLINE void store_i(int32_t* p, I x) { _mm512_storeu_si512(p, x); }
+  static COLIBRI_INLINE void store_i8(int8_t* p, I x) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x));
+  }
+
+  static COLIBRI_INLINE F load_panels_f32(const uint8_t* p, int64_t next) {
+    return _mm512_castsi512_ps(load_panels(p, next));
+  }
+  static COLIBRI_INLINE F load_panels_f16(const uint8_t* p, int64_t next) {
+    return _mm512_cvtph_ps(load_8x16_twice(p, next));
+  }
+  static COLIBRI_INLINE F load_panels_bf16(const uint8_t* p, int64_t next) {
+    return from_bf16(load_8x16_twice(p, next));
+  }
+  static COLIBRI_INLINE Bytes load_panels(const uint8_t* p, int64_t next) {
+    const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + next));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+  }
+  static COLIBRI_INLINE Bytes low_nibbles(Bytes w) {
+    return _mm512_and_si512(w, _mm512_set1_epi8(15));
+  }
+  static COLIBRI_INLINE Bytes high_nibbles(Bytes w) { return low_nibbles(_mm512_srli_epi16(w, 4)); }
+  static COLIBRI_INLINE Bytes broadcast(const int8_t* four) {
+    int32_t x;
+    std::memcpy(&x, four, 4);
+    return _mm512_set1_epi32(x);
+  }
+  static COLIBRI_INLINE SumU4 zero_u4() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+    return {pinned(_mm512_add_epi16(sum.pairs, _mm512_maddubs_epi16(w, x)))};
+  }
+  static COLIBRI_INLINE I total(SumU4 sum) {
+    return _mm512_madd_epi16(sum.pairs, _mm512_set1_epi16(1));
+  }
+  static COLIBRI_INLINE SumS8 zero_s8() { return {_mm512_setzero_si512()}; }
+  // |w| is unsigned and its sign goes to x; 2 * 128 * 127 fits in int16.
+  static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
+    const Bytes signed_x =
+        _mm512_mask_sub_epi8(x, _mm512_movepi8_mask(w), _mm512_setzero_si512(), x);
+    const __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(w), signed_x);
+    return {pinned(_mm512_add_epi32(sum.rows, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1))))};
+  }
+  static COLIBRI_INLINE I total(SumS8 sum, int32_t) { return sum.rows; }
+
+ private:
+  static COLIBRI_INLINE __m256i load_16x16(const uint16_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static COLIBRI_INLINE __m256i load_8x16_twice(const uint8_t* p, int64_t next) {
+    const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + next));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+  }
+  static COLIBRI_INLINE F from_bf16(__m256i x) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+  }
+  static COLIBRI_INLINE __mmask16 first(int64_t n) { return static_cast<__mmask16>((1u << n) - 1); }
+  // GCC rebuilds sums of integers into wide trees and then spills them; this keeps the order
+  // written here.
+  static COLIBRI_INLINE __m512i pinned(__m512i x) {
+    asm("" : "+v"(x));
+    return x;
+  }
+};
+
+}  // namespace
+}  // namespace colibri::cpu

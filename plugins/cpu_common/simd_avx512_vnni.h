@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 with VNNI: dots of bytes are one instruction. What the functions do is in simd.h.
+#pragma once
+
+#include "plugins/cpu_common/simd_avx512.h"
+
+namespace colibri::cpu {
+namespace {
+
+struct Avx512Vnni : Avx512 {
+  struct SumU4 {
+    __m512i rows;  // int32
+  };
+  struct SumS8 {
+    __m512i rows;  // int32, of w + 128
+  };
+
+  static COLIBRI_INLINE SumU4 zero_u4() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+    return {_mm512_dpbusd_epi32(sum.rows, w, x)};
+  }
+  static COLIBRI_INLINE I total(SumU4 sum) { return sum.rows; }
+  // The instruction wants the weight unsigned: 128 more of it is 128 times the sum of x more.
+  static COLIBRI_INLINE SumS8 zero_s8() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
+    const Bytes biased = _mm512_xor_si512(w, _mm512_set1_epi8(-128));
+    return {_mm512_dpbusd_epi32(sum.rows, biased, x)};
+  }
+  static COLIBRI_INLINE I total(SumS8 sum, int32_t sum_of_x) {
+    return _mm512_sub_epi32(sum.rows, _mm512_set1_epi32(128 * sum_of_x));
+  }
+};
+
+}  // namespace
+}  // namespace colibri::cpu
