@@ -6,27 +6,40 @@ same thing are wanted.
 """
 
 import json
+import random
 from pathlib import Path
 
 from tokenizers import Tokenizer, pre_tokenizers, trainers
 from tokenizers.models import BPE
 
 import corpus
-from tokenizer_forms import FORMS, Form
+import text_cases
+from tokenizer_forms import FORMS, Form, byte_level
 
 OUT = Path(__file__).resolve().parents[2] / "tests" / "golden" / "tokenizers"
 
 
 def train(form: Form) -> tuple[list[str], list[list[str]]]:
     """Byte-level vocabulary in id order, and merges in rank order."""
-    tokenizer = Tokenizer(BPE())
-    # Byte-level pre-tokenizers come last or late; training sees the text as encoding will.
-    shell = json.loads(tokenizer.to_str()) | {"pre_tokenizer": form.pre_tokenizer,
-                                              "normalizer": form.normalizer}
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    if form.pairs:
+        mapped = {" ": "Ġ", "\n": "Ċ"}  # the other characters stand for themselves
+        symbols = [mapped.get(c, c) for c in form.pairs]
+        merges = [[a, b] for a in symbols for b in symbols]
+        random.Random(15).shuffle(merges)  # the pairs "::" and ".*", split as strings, come late
+        return sorted(alphabet) + [a + b for a, b in merges], merges
+    lines = corpus.training_text()
+    pre_tokenizer = form.pre_tokenizer
+    if form.whole_lines:
+        pre_tokenizer = byte_level(use_regex=False)
+        lines = lines[::8] + 4 * [t for group in text_cases.GROUPS.values() for t in group]
+    shell = json.loads(Tokenizer(BPE()).to_str()) | {"pre_tokenizer": pre_tokenizer,
+                                                     "normalizer": form.normalizer}
     tokenizer = Tokenizer.from_str(json.dumps(shell))
-    tokenizer.train_from_iterator(corpus.training_text(), trainers.BpeTrainer(
+    tokenizer.train_from_iterator(lines, trainers.BpeTrainer(
         vocab_size=form.vocab, show_progress=False, special_tokens=[],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+        max_token_length=8 if form.whole_lines else None,
+        initial_alphabet=alphabet))
     model = json.loads(tokenizer.to_str())["model"]
     words = sorted(model["vocab"], key=model["vocab"].get)
     merges = [m if isinstance(m, list) else m.split(" ") for m in model["merges"]]

@@ -4,7 +4,7 @@
 The patterns are the published ones of the families named beside them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 LLAMA3 = (CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -90,13 +90,18 @@ class Form:
     ignore_merges: bool = False
     drop_merges: int = 0  # every so many a merge is left out, so that some words need ignore_merges
     old_file: bool = False  # without the keys that newer versions write
-    train_with: dict | None = field(default=None)  # the pre-tokenizer of the training, if another
+    # Merges learned from whole lines cross the borders of pieces, so that every wrong border shows
+    # in the ids. A vocabulary learned from pieces would hide most of them.
+    whole_lines: bool = True
+    # Not trained: one merge for each pair of these characters, in a random order.
+    pairs: str = ""
 
 
 NFC = {"type": "NFC"}
 LLAMA3_ADDED = specials("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>",
                         "<|end_header_id|>", "<|eot_id|>", "<|reserved_special_token_0|>",
                         "<|reserved_special_token_1|>")
+SPLIT_CHARACTERS = "ab01 -#~:.*,;<([=@\n"  # the ones on which the forms splits* decide
 SPACE_RUNS = plain(*(" " * n for n in range(8, 1, -1)), normalized=True)
 
 FORMS = (
@@ -104,7 +109,7 @@ FORMS = (
          post_processor=byte_level(trim=False, use_regex=None),
          added=(Added("<|endoftext|>", normalized=True),)),
     Form("gpt2_prefix", "GPT-2 with a space before each text and a beginning and end token",
-         byte_level(prefix=True), vocab=500,
+         byte_level(prefix=True), vocab=700,
          post_processor=post_sequence(byte_level(prefix=True, trim=False),
                                       template("<s>", "$A", "</s>")),
          added=specials("<s>", "</s>") + plain("<sep>"), added_first=True),
@@ -128,7 +133,7 @@ FORMS = (
          + plain("<｜User｜>", "<｜Assistant｜>", "<｜fim▁hole｜>")),
     Form("deepseek2", "DeepSeek-V2",
          pre_sequence(split(r"[\r\n]"), split(LETTERS2), split(PUNCTUATION2), split(r"\s+$"),
-                      split(CJK2), digits(True), byte_level(use_regex=False)), vocab=800,
+                      split(CJK2), digits(True), byte_level(use_regex=False)), vocab=1000,
          normalizer={"type": "Sequence", "normalizers": []},
          post_processor=byte_level(trim=False),
          added=specials("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>")
@@ -150,7 +155,7 @@ FORMS = (
          + plain("|||EMAIL_ADDRESS|||", "|||IP_ADDRESS|||")),
     Form("falcon", "Falcon: pre-tokenizers that see the text before and after the byte mapping",
          pre_sequence({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(),
-                      digits(False), split("[0-9][0-9][0-9]")), vocab=600,
+                      digits(False), split("[0-9][0-9][0-9]")), vocab=1000,
          added=specials(">>TITLE<<", ">>ABSTRACT<<", "<|endoftext|>"), added_first=True),
     Form("added", "every flag of an added token, overlapping names, NFC",
          byte_level(), vocab=400, normalizer=NFC, post_processor=byte_level(),
@@ -169,23 +174,23 @@ FORMS = (
                       split("~+", "Removed"),
                       split("[0-9]", "Contiguous"),
                       split("::", "Isolated", kind="String"),
-                      split(r"\.\*", "Isolated", kind="String"),
+                      split(".*", "Isolated", kind="String"),
                       split(r"[,;]\s*", "MergedWithPrevious"),
                       split(r"[<(\[]", "MergedWithNext"),
-                      byte_level(use_regex=False)), vocab=500, merges_as_pairs=True),
+                      byte_level(use_regex=False)), pairs=SPLIT_CHARACTERS, merges_as_pairs=True),
     Form("splits_inverted", "Split with invert: the pieces are what the pattern does not match",
          pre_sequence(split(r"\p{L}+| ", "Isolated", invert=True),
                       split(r"[^=]+", "MergedWithPrevious", invert=True),
                       split(r"[^@]+", "MergedWithNext", invert=True),
                       split(r"[^~]+", "Removed", invert=True),
                       split(r"[^\r\n]+", "Contiguous", invert=True),
-                      byte_level(use_regex=False)), vocab=400),
+                      byte_level(use_regex=False)), pairs=SPLIT_CHARACTERS),
     Form("digits_runs", "Digits that keep runs, then an isolated space; no post-processor",
          pre_sequence(digits(False), split(" ", kind="String"), byte_level(use_regex=False)),
-         vocab=500, post_processor=template("<bos>", "$A", "<eos>", "<eos>"),
+         vocab=800, post_processor=template("<bos>", "$A", "<eos>", "<eos>"),
          added=specials("<bos>", "<eos>"), added_first=True),
     Form("text600", "the tokenizer of the golden checkpoint text_bf16",
          pre_sequence(split(LLAMA3), byte_level(use_regex=False)), vocab=598,
          post_processor=template("<bos>", "$A"), added=specials("<bos>", "<eos>"),
-         added_first=True, merges_as_pairs=True),
+         added_first=True, merges_as_pairs=True, whole_lines=False),
 )

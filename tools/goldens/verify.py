@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import make_tokenizer_cases
 import reference
 
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
@@ -44,9 +45,17 @@ def check_model(folder: Path) -> list[str]:
     return problems
 
 
+def check_tokenizer(folder: Path) -> list[str]:
+    want = (folder / "cases.jsonl").read_text().splitlines()
+    got = make_tokenizer_cases.lines(folder)
+    if len(want) != len(got):
+        return [f"{len(want)} cases stored, {len(got)} made"]
+    return [f"line {n} differs" for n, pair in enumerate(zip(want, got), 1) if pair[0] != pair[1]]
+
+
 def main() -> int:
     failed = 0
-    for kind, check in (("models", check_model),):
+    for kind, check in (("models", check_model), ("tokenizers", check_tokenizer)):
         for folder in sorted((GOLDEN / kind).iterdir()):
             if not folder.is_dir():
                 continue
