@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "tests/conformance/questions.h"
+
+namespace colibri::conformance {
+namespace {
+
+struct Epilogue {
+  uint32_t epilogue, activation, output_dtype;
+};
+
+struct Product {
+  uint32_t codec;         // of the packed weights
+  uint32_t source_codec;  // of the weights before packing
+  int64_t rows, cols;     // of each weight
+  std::vector<int64_t> group_rows;
+  bool indexed;  // input rows through row_index, in any order and repeated
+  Epilogue epilogue;
+  Style style;
+};
+
+// Rows of input: f32, or prepared from f32 by the rules that quantize_rows is checked for.
+Rows make_input(Random& random, const Product& p, int64_t rows) {
+  const std::vector<float> numbers = make_rows(random, p.style, rows, p.cols);
+  if (!is_quantised(p.codec)) return Rows(numbers, p.cols, 4);
+  Rows prepared(COLIBRI_CODEC_Q8_32, rows, p.cols);
+  for (int64_t row = 0; row < rows; ++row) {
+    uint8_t* bytes = prepared.memory().data() + row * prepared.tensor().stride[0];
+    for (int64_t block = 0; block < p.cols / 32; ++block) {
+      int32_t sum = 0;
+      for (int64_t i = 0; i < 32; ++i) {
+        const auto q = static_cast<int8_t>(p.style == Style::kPlain ? random.below(255) - 127
+                                           : row % 2 == 0           ? 127
+                                                                    : -127);
+        bytes[block * 32 + i] = static_cast<uint8_t>(q);
+        sum += q;
+      }
+      const float scale = std::abs(numbers[static_cast<size_t>(row * p.cols + block * 32)]);
+      std::memcpy(bytes + p.cols + block * 4, &scale, 4);
+      std::memcpy(bytes + p.cols + p.cols / 32 * 4 + block * 4, &sum, 4);
+    }
+  }
+  return prepared;
+}
+
+std::string name_of(const Product& p) {
+  std::string name = std::string(codec_name(p.codec)) + " from " + codec_name(p.source_codec) +
+                     " " + shape_text(p.rows, p.cols);
+  name += p.epilogue.epilogue == COLIBRI_EPILOGUE_GATED ? ", gated" : "";
+  name += p.epilogue.activation == COLIBRI_ACTIVATION_SILU ? " silu" : "";
+  name += std::string(" to ") + codec_name(p.epilogue.output_dtype) + ", rows";
+  for (int64_t rows : p.group_rows) name += " " + std::to_string(rows);
+  return name + (p.indexed ? ", indexed, " : ", ") + style_name(p.style);
+}
+
+void check_product(Checker& checker, Random& random, const Product& p) {
+  const bool gated = p.epilogue.epilogue == COLIBRI_EPILOGUE_GATED;
+  const size_t weights_per_group = gated ? 2 : 1;
+  Question question;
+  question.op = COLIBRI_OP_GROUPED_MATMUL;
+  question.name = name_of(p);
+  colibri_grouped_matmul_attributes attributes = {};
+  attributes.epilogue = p.epilogue.epilogue;
+  attributes.activation = p.epilogue.activation;
+  attributes.input_dtype = is_quantised(p.codec) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  attributes.output_dtype = p.epilogue.output_dtype;
+  question.set_attributes(attributes);
+  question.weights.assign(weights_per_group, weight_description(p.codec, p.rows, p.cols));
+  for (size_t i = 0; i < std::max<size_t>(p.group_rows.size(), 1) * weights_per_group; ++i) {
+    question.sources.push_back(make_weight(random, p.source_codec, p.rows, p.cols));
+  }
+  // product rows begin at 2 when they are indexed: what is before and after the groups must stay as
+  // it is
+  std::vector<int64_t> group_begin = {p.indexed ? 2 : 0};
+  for (int64_t rows : p.group_rows) group_begin.push_back(group_begin.back() + rows);
+  const int64_t output_rows = group_begin.back() + 1;
+  const int64_t input_rows = p.indexed ? 5 : output_rows;
+  question.max_rows = output_rows;
+  std::vector<int32_t> row_index(static_cast<size_t>(output_rows));
+  for (int32_t& i : row_index) i = static_cast<int32_t>(random.below(input_rows));
+  const Rows input = make_input(random, p, input_rows);
+
+  checker.check(question, [&](const std::vector<colibri_tensor>& weights, const RunCall& run) {
+    auto call = arguments<colibri_grouped_matmul_args>();
+    const Rows output(p.epilogue.output_dtype, output_rows, p.rows, 64);
+    std::vector<colibri_tensor> used = weights;
+    for (size_t group = 0; group < p.group_rows.size();
+         ++group) {  // the weights of an empty group may be anywhere
+      for (size_t i = 0; i < weights_per_group && p.group_rows[group] == 0; ++i)
+        used[group * weights_per_group + i].buffer = nullptr;
+    }
+    call.weights_per_group = static_cast<uint32_t>(weights_per_group);
+    call.groups = static_cast<int64_t>(p.group_rows.size());
+    call.group_begin = group_begin.data();
+    call.row_index = p.indexed ? row_index.data() : nullptr;
+    call.weight = used.data();
+    call.input = input.tensor();
+    call.output = output.tensor();
+    run(&call);
+    return std::vector<Output>{{"output", output}};
+  });
+}
+
+}  // namespace
+
+void check_grouped_matmul(Checker& checker) {
+  Random random(4);
+  const Epilogue none = {COLIBRI_EPILOGUE_NONE, COLIBRI_ACTIVATION_NONE, COLIBRI_CODEC_F32};
+  const Epilogue gated = {COLIBRI_EPILOGUE_GATED, COLIBRI_ACTIVATION_SILU, COLIBRI_CODEC_F32};
+  const Epilogue linear = {COLIBRI_EPILOGUE_GATED, COLIBRI_ACTIVATION_NONE, COLIBRI_CODEC_F32};
+  const Epilogue prepared = {COLIBRI_EPILOGUE_GATED, COLIBRI_ACTIVATION_SILU, COLIBRI_CODEC_Q8_32};
+  for (uint32_t codec : kWeightCodecs) {
+    const int64_t width = is_quantised(codec) ? 32 : 7;
+    // experts: some empty, gathered rows, all epilogues
+    check_product(checker, random,
+                  {codec, codec, 64, 2 * width, {0, 3, 0, 1, 5, 0}, true, prepared, Style::kPlain});
+    check_product(checker, random,
+                  {codec, codec, 37, width, {2, 0, 1}, true, gated, Style::kPlain});
+    check_product(checker, random, {codec, codec, 13, width, {1}, false, linear, Style::kExtreme});
+    check_product(checker, random,
+                  {codec, codec, 20, 3 * width, {4, 1}, true, none, Style::kNotFinite});
+    check_product(checker, random,
+                  {codec, codec, 96, width, {3, 70}, true, prepared, Style::kNotFinite});
+    check_product(checker, random, {codec, codec, 8, width, {0}, false, none, Style::kPlain});
+    check_product(checker, random, {codec, codec, 8, width, {}, false, none, Style::kPlain});
+    // every number of panels up to 17, so that streams and their tails are all met
+    for (int64_t rows = 1; rows <= 136; rows += checker.quick() ? 19 : 5) {
+      check_product(checker, random,
+                    {codec,
+                     codec,
+                     rows,
+                     width,
+                     {rows % 3 == 0 ? 1 : rows % 7},
+                     rows % 2 == 0,
+                     none,
+                     Style::kPlain});
+    }
+    for (uint32_t source : kFloatCodecs) {
+      if (source != codec)
+        check_product(checker, random,
+                      {codec, source, 21, 2 * width, {2}, false, none, Style::kPlain});
+    }
+    if (checker.quick()) continue;
+    for (int64_t cols : {1, 3, 5}) {
+      for (int64_t tokens : {1, 2, 3, 4, 5, 13, 33, 64, 65, 130}) {
+        for (Style style : {Style::kPlain, Style::kExtreme, Style::kNotFinite}) {
+          check_product(checker, random,
+                        {codec, codec, 41, cols * width, {tokens}, tokens % 2 == 0, none, style});
+          check_product(
+              checker, random,
+              {codec, codec, 160, cols * width, {tokens}, tokens % 2 == 0, prepared, style});
+        }
+      }
+    }
+    check_product(checker, random,
+                  {codec, codec, 4200, width, {1, 2, 64}, true, gated, Style::kPlain});
+  }
+}
+
+}  // namespace colibri::conformance

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/numbers.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/numbers.h"
+
+namespace colibri::conformance {
+
+uint64_t Random::next() {
+  state_ ^= state_ >> 12;
+  state_ ^= state_ << 25;
+  state_ ^= state_ >> 27;
+  return state_ * 0x2545F4914F6CDD1Dull;
+}
+
+float Random::uniform() {
+  return static_cast<float>(static_cast<int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f;
+}
+
+const char* style_name(Style style) {
+  switch (style) {
+    case Style::kPlain:
+      return "plain";
+    case Style::kExtreme:
+      return "extreme";
+    default:
+      return "not finite";
+  }
+}
+
+namespace {
+
+float extreme_number(Random& random) {
+  switch (random.below(8)) {
+    case 0:
+      return 0.0f;
+    case 1:
+      return -0.0f;
+    case 2:
+      return random.uniform() * 1e-41f;  // subnormal
+    case 3:
+      return random.uniform() * 1e-36f;  // scales of q8_32 next to the smallest normal number
+    case 4:
+      return static_cast<float>(random.below(255) - 127) + 0.5f;
+    case 5:
+      return random.uniform() * 1e30f;
+    default:
+      return random.uniform();
+  }
+}
+
+}  // namespace
+
+std::vector<float> make_rows(Random& random, Style style, int64_t rows, int64_t cols) {
+  std::vector<float> numbers(static_cast<size_t>(rows * cols));
+  for (float& x : numbers) x = style == Style::kExtreme ? extreme_number(random) : random.uniform();
+  if (style == Style::kExtreme && rows > 0) {  // a row whose maximum is exactly 127 has ties
+    for (int64_t i = 0; i < cols; ++i)
+      numbers[static_cast<size_t>(i)] = i % 32 == 3 ? 127.0f : static_cast<float>(i % 32) + 0.5f;
+  }
+  if (style == Style::kNotFinite) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float specials[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity};
+    for (int64_t row = 0; row < rows; row += 2) {
+      numbers[static_cast<size_t>(row * cols + random.below(cols))] = specials[row / 2 % 3];
+    }
+  }
+  return numbers;
+}
+
+SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t cols) {
+  SourceMatrix made;
+  made.codec = codec;
+  made.rows = rows;
+  made.cols = cols;
+  made.stride = cpu::file_row_bytes(codec, cols);
+  made.bytes.resize(static_cast<size_t>(rows * made.stride));
+  uint8_t* to = made.bytes.data();
+  const int64_t block_bytes = codec == COLIBRI_CODEC_Q8_0 ? 34 : 18;
+  for (int64_t i = 0; i < static_cast<int64_t>(made.bytes.size());) {
+    const float x = random.uniform();
+    const uint16_t f16 = cpu::f16_from_f32(x);
+    const uint16_t bf16 = cpu::bf16_from_f32(x);
+    switch (codec) {
+      case COLIBRI_CODEC_F32:
+        std::memcpy(to + i, &x, 4);
+        i += 4;
+        break;
+      case COLIBRI_CODEC_F16:
+        std::memcpy(to + i, &f16, 2);
+        i += 2;
+        break;
+      case COLIBRI_CODEC_BF16:
+        std::memcpy(to + i, &bf16, 2);
+        i += 2;
+        break;
+      default: {
+        const uint16_t scale = cpu::f16_from_f32(std::fabs(x) / 64);
+        std::memcpy(to + i, &scale, 2);
+        const bool full = random.below(4) == 0;  // all the same extreme integer
+        const auto same = static_cast<uint8_t>(random.next() & 1 ? 0x80 : 0x0F);
+        for (int64_t j = 2; j < block_bytes; ++j)
+          to[i + j] = full ? same : static_cast<uint8_t>(random.next() >> 32);
+        i += block_bytes;
+      }
+    }
+  }
+  return made;
+}
+
+const char* codec_name(uint32_t codec) {
+  switch (codec) {
+    case COLIBRI_CODEC_F32:
+      return "f32";
+    case COLIBRI_CODEC_F16:
+      return "f16";
+    case COLIBRI_CODEC_BF16:
+      return "bf16";
+    case COLIBRI_CODEC_Q8_0:
+      return "q8_0";
+    case COLIBRI_CODEC_Q4_0:
+      return "q4_0";
+    case COLIBRI_CODEC_Q8_32:
+      return "q8_32";
+    default:
+      return "?";
+  }
+}
+
+}  // namespace colibri::conformance

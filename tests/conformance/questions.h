@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the questions of several operators share.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "colibri/kernels.h"
+#include "tests/conformance/checker.h"
+
+namespace colibri::conformance {
+
+inline constexpr uint32_t kFloatCodecs[] = {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16,
+                                            COLIBRI_CODEC_BF16};
+inline constexpr uint32_t kWeightCodecs[] = {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16,
+                                             COLIBRI_CODEC_BF16, COLIBRI_CODEC_Q8_0,
+                                             COLIBRI_CODEC_Q4_0};
+inline bool is_quantised(uint32_t codec) {
+  return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
+}
+
+inline std::string shape_text(int64_t rows, int64_t cols) {
+  return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+}
+
+// A call's struct with its size set.
+template <typename Arguments>
+Arguments arguments() {
+  Arguments made = {};
+  made.struct_size = sizeof(made);
+  return made;
+}
+
+inline colibri_tensor weight_description(uint32_t codec, int64_t rows, int64_t cols) {
+  return matrix(codec, rows, cols, nullptr);
+}
+
+}  // namespace colibri::conformance
