@@ -19,12 +19,6 @@ namespace {
 constexpr const char* kFormat = "colibri.format/1";
 constexpr const char* kPolicy = "colibri.cache_policy/1";
 
-std::vector<std::string> strings(const std::vector<std::filesystem::path>& paths) {
-  std::vector<std::string> all;
-  for (const auto& path : paths) all.push_back(std::filesystem::absolute(path).string());
-  return all;
-}
-
 // The format plugin that the pipeline names, or the first that accepts the files.
 Result<std::shared_ptr<const plugin::Plugin>> choose_format(const plugin::Registry& registry,
                                                             const std::string& named,
@@ -57,13 +51,7 @@ Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline) {
 
 Status Plan::negotiate() {
   COLIBRI_ASSIGN(profile, machine::Profile::detect());
-  plugin::Request request;
-  request.search = strings(pipeline.plugins.search);
-  request.prefer = pipeline.plugins.prefer;
-  request.deny = pipeline.plugins.deny;
-  request.allow_approximate = pipeline.numerics == config::Numerics::kFastest;
-  request.options = pipeline.plugins.options;
-  COLIBRI_ASSIGN(registry, plugin::Registry::create(request, profile));
+  COLIBRI_ASSIGN(registry, plugin::Registry::create(plugin::Request::from(pipeline), profile));
   threads = pipeline.threads.count.value_or(profile.usable_cores);
   return {};
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/engine/loaded_model.h"
+
+#include <algorithm>
+
+#include "runtime/config/pipeline.h"
+
+namespace colibri::test {
+
+Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
+                                                  const std::vector<std::string>& overrides) {
+  std::vector<config::Override> parsed;
+  for (const std::string& text : overrides) {
+    COLIBRI_ASSIGN(config::Override one, config::parse_override(text));
+    parsed.push_back(std::move(one));
+  }
+  COLIBRI_ASSIGN(config::Pipeline pipeline, config::open_pipeline(path, parsed));
+  COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline)));
+  return engine::Model::load(std::move(plan));
+}
+
+int32_t argmax(const float* values, size_t n) {
+  return static_cast<int32_t>(std::max_element(values, values + n) - values);
+}
+
+}  // namespace colibri::test

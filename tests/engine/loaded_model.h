@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model loaded with overrides, for tests.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/engine/model.h"
+
+namespace colibri::test {
+
+// overrides: "key.path=value", as --set.
+Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
+                                                  const std::vector<std::string>& overrides);
+
+int32_t argmax(const float* values, size_t n);  // the lowest index of the highest value
+
+}  // namespace colibri::test
