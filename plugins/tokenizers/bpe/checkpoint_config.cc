@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/tokenizers/bpe/checkpoint_config.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "runtime/base/utf8.h"
@@ -78,6 +79,11 @@ Result<CheckpointConfig> read_checkpoint_config(const Value& value) {
   COLIBRI_TRY(read_special_tokens(value, object, config));
   if (const std::optional<Value> added = member(value, object, "added_tokens_decoder")) {
     COLIBRI_ASSIGN(config.added, read_added_tokens_decoder(*added));
+  }
+  for (AddedToken& token : config.added) {
+    const auto& specials = config.specials;
+    token.special = token.special ||
+                    std::find(specials.begin(), specials.end(), token.content) != specials.end();
   }
   std::string_view kind;
   if (const std::optional<Value> name = member(value, object, "tokenizer_class")) {

@@ -84,51 +84,50 @@ Status Model::read_merges(const Value& value) {
   simdjson::dom::array array;
   if (value.element().get(array) != simdjson::SUCCESS) return value.expected("an array");
   merges_.reserve(array.size());
-  size_t rank = 0;
   size_t index = 0;
+  uint32_t rank = 0;
   for (const simdjson::dom::element element : array) {
-    const auto place = [&] { return value.path() + "[" + std::to_string(index) + "]"; };
     std::string_view line;
-    std::string_view left;
-    std::string_view right;
-    simdjson::dom::array pair;
-    if (element.get(line) == simdjson::SUCCESS) {
-      ++index;
-      if (line.starts_with("#version")) continue;
-      const size_t space = line.find(' ');
-      if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
-        --index;
-        return corrupt_data(place() + ": expected two tokens and one space between them");
+    const bool comment = element.get(line) == simdjson::SUCCESS && line.starts_with("#version");
+    if (!comment) {
+      if (const Status status = add_merge(element, rank++); !status.ok()) {
+        return status.at(value.path() + "[" + std::to_string(index) + "]");
       }
-      left = line.substr(0, space);
-      right = line.substr(space + 1);
-      --index;
-    } else if (element.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
-               pair.at(0).get(left) != simdjson::SUCCESS ||
-               pair.at(1).get(right) != simdjson::SUCCESS) {
-      return corrupt_data(place() + ": expected \"left right\" or [\"left\", \"right\"]");
     }
-    COLIBRI_TRY(add_merge(left, right, rank, place()));
-    ++rank;
     ++index;
   }
   return {};
 }
 
-Status Model::add_merge(std::string_view left, std::string_view right, size_t rank,
-                        const std::string& path) {
-  const std::string merged = std::string(left) + std::string(right);
+Status Model::add_merge(simdjson::dom::element element, uint32_t rank) {
+  std::string_view left;
+  std::string_view right;
+  std::string_view line;
+  simdjson::dom::array pair;
+  if (element.get(line) == simdjson::SUCCESS) {
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
+      return corrupt_data("expected two tokens and one space between them");
+    }
+    left = line.substr(0, space);
+    right = line.substr(space + 1);
+  } else if (element.get(pair) != simdjson::SUCCESS || pair.size() != 2 ||
+             pair.at(0).get(left) != simdjson::SUCCESS ||
+             pair.at(1).get(right) != simdjson::SUCCESS) {
+    return corrupt_data("expected \"left right\" or [\"left\", \"right\"]");
+  }
+  std::string merged(left);
+  merged += right;
   const int32_t left_id = vocabulary_.id(left);
   const int32_t right_id = vocabulary_.id(right);
   const int32_t id = vocabulary_.id(merged);
-  if (left_id < 0 || right_id < 0 || id < 0) {
-    return corrupt_data(path + ": the token " +
-                        utf8::printable(left_id < 0    ? left
-                                        : right_id < 0 ? right
-                                                       : std::string_view(merged)) +
-                        " is not in the vocabulary");
+  for (const auto& [token, token_id] : {std::pair(left, left_id), std::pair(right, right_id),
+                                        std::pair(std::string_view(merged), id)}) {
+    if (token_id < 0) {
+      return corrupt_data("the token " + utf8::printable(token) + " is not in the vocabulary");
+    }
   }
-  merges_[pair_key(left_id, right_id)] = {static_cast<uint32_t>(rank), id};
+  merges_[pair_key(left_id, right_id)] = {rank, id};
   return {};
 }
 

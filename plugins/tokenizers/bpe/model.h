@@ -53,8 +53,7 @@ class Model {
 
   explicit Model(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
   Status read_merges(const Value& value);
-  Status add_merge(std::string_view left, std::string_view right, size_t rank,
-                   const std::string& path);
+  Status add_merge(simdjson::dom::element element, uint32_t rank);
   int32_t character_id(char32_t c, std::string_view utf8) const;
   const Merge* merge(int32_t left, int32_t right) const;
   Status symbols_of(std::string_view piece, std::vector<MergeMemory::Symbol>& symbols) const;
