@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "tests/conformance/questions.h"
@@ -70,7 +71,12 @@ void check_product(Checker& checker, Random& random, const Product& p) {
   question.set_attributes(attributes);
   question.weights.assign(weights_per_group, weight_description(p.codec, p.rows, p.cols));
   for (size_t i = 0; i < std::max<size_t>(p.group_rows.size(), 1) * weights_per_group; ++i) {
-    question.sources.push_back(make_weight(random, p.source_codec, p.rows, p.cols));
+    SourceMatrix weight = make_weight(random, p.source_codec, p.rows, p.cols);
+    if (p.style == Style::kNotFinite) {  // the last output column: NaN weights, or NaN scales
+      std::memset(weight.bytes.data() + (p.rows - 1) * weight.stride, 0xFF,
+                  static_cast<size_t>(weight.stride));
+    }
+    question.sources.push_back(std::move(weight));
   }
   // product rows begin at 2 when they are indexed: what is before and after the groups must stay as
   // it is

@@ -82,7 +82,8 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
   uint8_t* to = made.bytes.data();
   const int64_t block_bytes = codec == COLIBRI_CODEC_Q8_0 ? 34 : 18;
   for (int64_t i = 0; i < static_cast<int64_t>(made.bytes.size());) {
-    const float x = random.uniform();
+    float x = random.uniform();
+    if (random.below(32) == 0) x *= codec == COLIBRI_CODEC_F16 ? 1e-5f : 1e-38f;  // subnormal
     const uint16_t f16 = cpu::f16_from_f32(x);
     const uint16_t bf16 = cpu::bf16_from_f32(x);
     switch (codec) {

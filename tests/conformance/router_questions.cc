@@ -23,6 +23,10 @@ void check_one(Checker& checker, Random& random, uint32_t codec, int64_t experts
     std::memcpy(weight.bytes.data() + e * weight.stride,
                 weight.bytes.data() + (e - 2) * weight.stride, static_cast<size_t>(weight.stride));
   }
+  if (style == Style::kNotFinite) {  // one expert's logits are NaN
+    std::memset(weight.bytes.data() + experts / 2 * weight.stride, 0xFF,
+                static_cast<size_t>(weight.stride));
+  }
   question.sources = {weight};
   const Rows input(make_rows(random, style, rows, cols), cols, 4);
   checker.check(question, [&](const std::vector<colibri_tensor>& weights, const RunCall& run) {
