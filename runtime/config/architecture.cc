@@ -101,18 +101,24 @@ const Vocabulary* Architecture::vocabulary(std::string_view vocabulary_name) con
   return find_by(vocabularies, &Vocabulary::name, vocabulary_name);
 }
 
+Architecture read_architecture(Value document, Problems& problems) {
+  Architecture architecture;
+  if (!check_kind(kArchitectureTable, document, problems)) return architecture;
+  architecture.position = document.position;
+  const Value whole = complete(kArchitectureTable, std::move(document), "", problems);
+  read(kArchitectureTable, whole, "", &architecture, problems);
+  // References can be judged only where all that they may refer to was understood.
+  if (problems.empty()) check_references(architecture, problems);
+  return architecture;
+}
+
 Result<Architecture> load_architecture(const std::filesystem::path& file,
                                        std::vector<Problem>* problems) {
   Problems found;
   Architecture architecture;
-  std::optional<Value> document =
-      read_document(file.string(), position_of_name(file.string()), "", found);
-  if (document && check_kind(kArchitectureTable, *document, found)) {
-    architecture.position = document->position;
-    const Value whole = complete(kArchitectureTable, std::move(*document), "", found);
-    read(kArchitectureTable, whole, "", &architecture, found);
-    // References can be judged only where all that they may refer to was understood.
-    if (found.empty()) check_references(architecture, found);
+  const std::string path = file.string();
+  if (auto document = read_document(path, position_of_name(path), "", found)) {
+    architecture = read_architecture(std::move(*document), found);
   }
   if (problems != nullptr) *problems = found.list();
   if (!found.empty()) return found.status();

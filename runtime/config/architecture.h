@@ -106,6 +106,8 @@ struct Architecture {
   } router;
 };
 
+// What a parsed document says; of no use if there are problems.
+Architecture read_architecture(Value document, Problems& problems);
 // Reads one document. The Status holds every problem, one a line; `problems`, unless null, gets
 // them as a list.
 Result<Architecture> load_architecture(const std::filesystem::path& file,

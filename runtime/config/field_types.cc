@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/field_types.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace colibri::config {
@@ -14,7 +13,7 @@ constexpr std::string_view kAuto = "auto";
 // ---- texts and paths ----
 
 std::string text_text(const Field& field) {
-  return field.min > 0 ? "text, not empty" : "text";
+  return field.min > 0 ? "non-empty text" : "text";
 }
 
 Json text_json(const Field& field) {
@@ -36,7 +35,7 @@ void read_text(const Field& field, const Value& value, const std::string& key, v
 }
 
 std::string path_text(const Field&) {
-  return "a path, relative to this file";
+  return "a path (relative to this file)";
 }
 
 void read_path(const Field& field, const Value& value, const std::string& key, void* member,
@@ -59,10 +58,7 @@ void normalise_path(Value& value) {
 // ---- integers ----
 
 std::string integer_text(const Field& field) {
-  const bool open = field.max == std::numeric_limits<int64_t>::max();
-  return "an integer " +
-         (open ? "of at least " + std::to_string(field.min)
-               : "from " + std::to_string(field.min) + " to " + std::to_string(field.max));
+  return "an integer from " + std::to_string(field.min) + " to " + std::to_string(field.max);
 }
 
 Json integer_json(const Field& field) {
@@ -112,9 +108,12 @@ Field item_of(const Field& field, const FieldType& type) {
   return item;
 }
 
-template <const FieldType& item>
-std::string list_text(const Field& field) {
-  return "a list; items: " + item.text(field);
+std::string texts_text(const Field& field) {
+  return field.min > 0 ? "a list of non-empty texts" : "a list of texts";
+}
+
+std::string paths_text(const Field&) {
+  return "a list of paths (relative to this file)";
 }
 
 template <const FieldType& item>
@@ -198,7 +197,10 @@ std::string choice_text(const Field& field) {
 
 nlohmann::ordered_json choice_json(const Field& field) {
   Json names = Json::array();
-  for (const Choice& choice : field.choices) names.push_back(choice.name);
+  for (const Choice& choice : field.choices) {
+    const bool boolean = choice.name == "true" || choice.name == "false";
+    names.push_back(boolean ? Json(choice.name == "true") : Json(choice.name));
+  }
   return {{"enum", std::move(names)}};
 }
 
@@ -214,9 +216,9 @@ constexpr FieldType kPathType = {path_text, path_json, read_path, normalise_path
 constexpr FieldType kUint32Type = {integer_text, integer_json, read_integer<uint32_t>};
 constexpr FieldType kUint64Type = {integer_text, integer_json, read_integer<uint64_t>};
 constexpr FieldType kAutoUint32Type = {auto_integer_text, auto_integer_json, read_auto_integer};
-constexpr FieldType kTextsType = {list_text<kTextType>, list_json<kTextType>,
+constexpr FieldType kTextsType = {texts_text, list_json<kTextType>,
                                   read_list<kTextType, std::string>};
-constexpr FieldType kPathsType = {list_text<kPathType>, list_json<kPathType>,
+constexpr FieldType kPathsType = {paths_text, list_json<kPathType>,
                                   read_list<kPathType, std::filesystem::path>, normalise_paths};
 constexpr FieldType kTableType = {table_text, table_json, read_table};
 

@@ -76,7 +76,7 @@ class Loader {
     }
     Value base;
     bool complete = true;
-    for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t i = 0; i < paths.size() && files_ <= kMostFiles; ++i) {
       const Value& item = list.children[i];
       std::optional<Value> loaded =
           load(resolved_path(item), item.position, join("extends", std::to_string(i)));
@@ -165,7 +165,7 @@ std::optional<Value> read_document(const std::string& path, const Position& wher
 
 bool check_kind(const Table& table, const Value& document, Problems& problems) {
   if (!document.is_map()) {
-    problems.add(document.position, "", "a map of keys is expected, not " + describe(document));
+    problems.add(document.position, "", "expected a map of keys, found " + describe(document));
     return false;
   }
   Problems wrong;

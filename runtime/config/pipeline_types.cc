@@ -79,7 +79,7 @@ void read_budget(const Field& field, const Value& value, const std::string& key,
 // ---- model.quantize ----
 
 std::string quantize_text(const Field& field) {
-  return choice_text(field) + ", or a map of the keys below";
+  return choice_text(field) + ", or a map of groups";
 }
 
 Json quantize_json(const Field& field) {
@@ -107,7 +107,7 @@ void read_quantize(const Field& field, const Value& value, const std::string& ke
 // ---- model.architecture ----
 
 std::string architecture_text(const Field&) {
-  return "auto, a name, or a path ending in .yaml, relative to this file";
+  return "auto, a name, or a path ending in .yaml (relative to this file)";
 }
 
 Json name_json(const Field&) {
@@ -163,7 +163,7 @@ Json map_json(const Field&) {
 }
 
 std::string list_of_maps_text(const Field&) {
-  return "a list of maps of the keys below";
+  return "a list of { plugin: id, options: {} }";
 }
 Json list_of_maps_json(const Field&) {
   return {{"type", "array"}};
@@ -184,7 +184,7 @@ void read_plugin_choices(const Field& field, const Value& value, const std::stri
 }
 
 std::string options_text(const Field&) {
-  return "a map of options: numbers, texts, true or false";
+  return "a map of options";
 }
 
 Json options_json(const Field&) {
@@ -192,10 +192,9 @@ Json options_json(const Field&) {
           {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}};
 }
 
-bool check_options(const Field& field, const Value& value, const std::string& key,
-                   Problems& problems) {
+bool check_options(const Value& value, const std::string& key, Problems& problems) {
   if (!value.is_map()) {
-    problems.add(value.position, key, mismatch(field, value));
+    problems.add(value.position, key, "expected a map of options, found " + describe(value));
     return false;
   }
   for (const Value& option : value.children) {
@@ -207,13 +206,13 @@ bool check_options(const Field& field, const Value& value, const std::string& ke
   return true;
 }
 
-void read_options(const Field& field, const Value& value, const std::string& key, void* member,
+void read_options(const Field&, const Value& value, const std::string& key, void* member,
                   Problems& problems) {
-  if (check_options(field, value, key, problems)) *static_cast<Value*>(member) = value;
+  if (check_options(value, key, problems)) *static_cast<Value*>(member) = value;
 }
 
 std::string options_by_id_text(const Field&) {
-  return "a map: plugin id to a map of options";
+  return "a map of plugin ids, each with a map of options";
 }
 
 Json options_by_id_json(const Field& field) {
@@ -228,12 +227,12 @@ void read_options_by_id(const Field& field, const Value& value, const std::strin
   }
   auto& options = *static_cast<std::map<std::string, Value>*>(member);
   for (const Value& child : value.children) {
-    if (check_options(field, child, join(key, child.key), problems)) options[child.key] = child;
+    if (check_options(child, join(key, child.key), problems)) options[child.key] = child;
   }
 }
 
 std::string pins_text(const Field& field) {
-  return "a map: operator (" + choice_text(field) + ") to plugin id";
+  return "a map of operators (" + choice_text(field) + "), each with a plugin id";
 }
 
 Json pins_json(const Field& field) {

@@ -2,6 +2,7 @@
 #include "runtime/config/problem.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "runtime/base/utf8.h"
@@ -34,12 +35,18 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+// How unlike two names are; a name that was cut short is close to the whole.
+size_t unlikeness(std::string_view unknown, std::string_view candidate) {
+  const bool beginning = unknown.size() >= 2 && candidate.starts_with(unknown);
+  return beginning ? 1 : edit_distance(unknown, candidate);
+}
+
 std::string_view nearest(std::string_view unknown, const std::vector<std::string_view>& allowed) {
   if (unknown.size() > 40) return {};
   size_t best = std::max<size_t>(1, unknown.size() / 3) + 1;
   std::string_view found;
   for (const std::string_view candidate : allowed) {
-    const size_t distance = edit_distance(unknown, candidate);
+    const size_t distance = unlikeness(unknown, candidate);
     if (distance < best && distance < candidate.size()) {
       best = distance;
       found = candidate;
@@ -64,11 +71,19 @@ std::string Problem::line() const {
 }
 
 void Problems::add(const Position& position, std::string_view key, std::string text) {
-  if (list_.size() < kMostProblems) {
-    list_.push_back({position, std::string(key), std::move(text)});
-  } else {
-    ++dropped_;
+  const auto order = [](const Position& p) { return std::tie(*p.file, p.line, p.column); };
+  for (const Problem& problem : list_) {
+    if (order(problem.position) == order(position) && problem.key == key) return;
   }
+  if (list_.size() == kMostProblems) {
+    ++dropped_;
+    return;
+  }
+  const auto later = std::upper_bound(list_.begin(), list_.end(), position,
+                                      [&](const Position& added, const Problem& problem) {
+                                        return order(added) < order(problem.position);
+                                      });
+  list_.insert(later, {position, std::string(key), std::move(text)});
 }
 
 void Problems::add_all(const Problems& other) {

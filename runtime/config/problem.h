@@ -31,8 +31,9 @@ struct Problem {
   std::string line() const;  // "pipeline.yaml:3:7: experts.budget: text"
 };
 
-// Collects the problems of one load. Keeps the first 50 and counts the rest, because a hostile file
-// can have hundreds of thousands.
+// Collects the problems of one load, in the order of files and lines. Of one value only the first
+// problem counts: those after it follow from it. Keeps 50 and counts the rest, because a hostile
+// file can have hundreds of thousands.
 class Problems {
  public:
   void add(const Position& position, std::string_view key, std::string text);

@@ -72,7 +72,7 @@ Value complete(const Table& table, Value value, const std::string& key, Problems
   result.key = value.key;
   result.key_position = value.key_position;
   if (!value.is_map()) {
-    problems.add(value.position, key, "a map is expected here, not " + describe(value));
+    problems.add(value.position, key, "expected a map, found " + describe(value));
     value.children.clear();
   }
   report_unknown_keys(table, value, key, problems);

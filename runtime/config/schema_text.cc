@@ -67,7 +67,7 @@ Status unknown_key(const Table& table, const std::string& key) {
   }
   std::vector<std::string_view> allowed;
   for (const Field& field : level->fields) allowed.push_back(field.name);
-  return not_found(quote(key) + " is no key of a " + std::string(table.name) +
+  return not_found(quote(key) + " is no key of kind " + std::string(table.name) +
                    suggestion(step, allowed));
 }
 

@@ -99,7 +99,7 @@ std::optional<bool> to_boolean(const Value& value) {
 std::string describe(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kNull:
-      return "nothing";
+      return "nothing (null)";
     case Value::Kind::kList:
       return "a list";
     case Value::Kind::kMap:

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // The entries of a map that is expected here; none and a problem if it is something else.
 std::span<const Value> entries(const Value& value, const std::string& key, Problems& problems) {
   if (value.is_map()) return value.children;
-  problems.add(value.position, key, "a map is expected here, not " + describe(value));
+  problems.add(value.position, key, "expected a map, found " + describe(value));
   return {};
 }
 
@@ -32,7 +32,7 @@ Vocabulary* find_vocabulary(Architecture& architecture, std::string_view name) {
 Vocabulary* vocabulary_of(Architecture& architecture, const Value& entry, const std::string& key,
                           Problems& problems) {
   Vocabulary* vocabulary = find_vocabulary(architecture, entry.key);
-  if (vocabulary == nullptr) {
+  if (vocabulary == nullptr && !architecture.vocabularies.empty()) {
     std::vector<std::string_view> names;
     for (const Vocabulary& known : architecture.vocabularies) names.push_back(known.name);
     problems.add(entry.key_position, key,
@@ -88,7 +88,7 @@ std::vector<Condition> read_conditions(const Value& value, const std::string& ke
 }
 
 std::string conditions_text(const Field&) {
-  return "a map: vocabulary to a map of metadata key to list of values";
+  return "per vocabulary, a map of metadata keys, each with a list of values";
 }
 
 Json conditions_json(const Field&) {
@@ -124,7 +124,7 @@ void read_require(const Field&, const Value& value, const std::string& key, void
 // ---- dims ----
 
 std::string dims_text(const Field&) {
-  return "a map: vocabulary to a map of the names below";
+  return "per vocabulary, a map of the names below";
 }
 
 std::vector<Name> dims_names() {
@@ -190,7 +190,7 @@ std::string_view scope_key(Scope scope) {
 }
 
 std::string tensors_text(const Field&) {
-  return "a map: vocabulary to a map of the roles below, and `ignore`, a list of globs";
+  return "per vocabulary, a map of the roles below, and `ignore`: a list of globs";
 }
 
 std::vector<Name> tensors_names() {

@@ -149,7 +149,8 @@ class TreeBuilder : public YAML::EventHandler {
             YAML::anchor_t anchor) {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
-    if (awaits_key()) stop(mark, "a key must be plain text, not a list or a map");
+    if (awaits_key())
+      stop(mark, "a key must be plain text, not a list or a map (is a bracket not closed?)");
     if (open_.size() == kMaxDocumentDepth) {
       stop(mark, "nested more than " + std::to_string(kMaxDocumentDepth) + " levels deep");
     }
@@ -176,6 +177,10 @@ class TreeBuilder : public YAML::EventHandler {
       if (parent.duplicate) return;
       value.key = std::move(parent.key);
       value.key_position = parent.key_position;
+      // A value that is not there has no place of its own: its mark is that of what comes next.
+      if (value.is_null() && value.position.line != value.key_position.line) {
+        value.position = value.key_position;
+      }
     }
     if (parent.value.children.size() == kMaxChildren) {
       problems_.add(value.position, "",
@@ -205,6 +210,19 @@ bool check_text(std::string_view text, const Positions& positions, Problems& pro
   return false;
 }
 
+// yaml-cpp's messages do not say so when a tab is at fault.
+std::string tab_hint(std::string_view text) {
+  int line = 1;
+  for (size_t at = 0; at < text.size(); ++line) {
+    const size_t indent = text.find_first_not_of(" \t", at);
+    if (text.substr(at, indent - at).find('\t') != text.npos) {
+      return "; line " + std::to_string(line) + " is indented with a tab, YAML wants spaces";
+    }
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Value> parse_yaml(std::string_view text, const std::string& name,
@@ -231,7 +249,7 @@ std::optional<Value> parse_yaml(std::string_view text, const std::string& name,
     return builder.take();
   } catch (const Stop&) {
   } catch (const YAML::Exception& error) {
-    problems.add(positions.of(error.mark), "", "not valid YAML: " + error.msg);
+    problems.add(positions.of(error.mark), "", "not valid YAML: " + error.msg + tab_hint(text));
   } catch (const std::exception& error) {
     problems.add(positions.document(), "", std::string("not valid YAML: ") + error.what());
   }
