@@ -2,39 +2,20 @@
 #include "runtime/engine/plan.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "runtime/base/install_paths.h"
 #include "runtime/engine/kv_cache.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/workspace.h"
 #include "runtime/experts/store.h"
 #include "runtime/model/bind.h"
+#include "runtime/model/choose_format.h"
 #include "runtime/model/model_files.h"
 
 namespace colibri::engine {
 namespace {
 
-constexpr const char* kFormat = "colibri.format/1";
 constexpr const char* kPolicy = "colibri.cache_policy/1";
-
-// The format plugin that the pipeline names, or the first that accepts the files.
-Result<std::shared_ptr<const plugin::Plugin>> choose_format(const plugin::Registry& registry,
-                                                            const std::string& named,
-                                                            const model::ModelFiles& files) {
-  if (named != "auto") return registry.find(kFormat, named);
-  std::string answers;
-  for (const auto& candidate : registry.offers(kFormat)) {
-    char why_not[128] = {};
-    if (candidate->interface<colibri_format_1>(kFormat)->accepts(files.table(), why_not) != 0) {
-      return candidate;
-    }
-    answers += "\n  " + candidate->id() + ": " + std::string(why_not, strnlen(why_not, 128));
-  }
-  return unsupported(files.path() + ": no format plugin accepts this model" +
-                     (answers.empty() ? "; " + registry.explain(kFormat) : ":" + answers));
-}
 
 }  // namespace
 
@@ -59,21 +40,14 @@ Status Plan::negotiate() {
 Status Plan::open_model() {
   auto files = model::ModelFiles::open(pipeline.model.path.string());
   if (!files.ok()) return files.status().at(pipeline.place("model.path"));
-  auto format = choose_format(*registry, pipeline.model.format, **files);
+  auto format = model::choose_format(*registry, pipeline.model.format, **files);
   if (!format.ok()) return format.status().at(pipeline.place("model.format"));
   format_plugin = (*format)->id();
-  COLIBRI_ASSIGN(source, model::ModelSource::open(std::move(*files),
-                                                  (*format)->interface<colibri_format_1>(kFormat)));
-  const std::string& wanted = pipeline.model.architecture;
-  std::string name = wanted == "auto" ? "" : wanted;
-  if (wanted.ends_with(".yaml")) {
-    COLIBRI_ASSIGN(config::Architecture given, config::load_architecture(wanted));
-    name = given.name;
-    architectures.push_back(std::move(given));
-  } else {
-    COLIBRI_ASSIGN(architectures, config::load_architectures(architecture_dir()));
-  }
-  auto architecture = model::match(*source, architectures, name);
+  COLIBRI_ASSIGN(source, model::ModelSource::open(
+                             std::move(*files),
+                             (*format)->interface<colibri_format_1>(model::kFormatInterface)));
+  COLIBRI_ASSIGN(architectures, model::known_architectures(pipeline.model.architecture));
+  auto architecture = model::match(*source, architectures, pipeline.model.architecture);
   if (!architecture.ok()) return architecture.status().at(pipeline.place("model.architecture"));
   COLIBRI_ASSIGN(spec, model::bind(*source, **architecture));
   return {};

@@ -208,7 +208,7 @@ class Binder {
     if (count > kShownTensors) names += " and " + std::to_string(count - kShownTensors) + " more";
     problems_.add(std::to_string(count) + (count == 1 ? " tensor is" : " tensors are") +
                   " not used by the architecture " + architecture_.name + ": " + names +
-                  "; if the model computes the same without, list them in tensors." +
+                  "; what makes no difference to the results may be listed in tensors." +
                   vocabulary_.name + ".ignore of " + *architecture_.position.file);
   }
 
@@ -239,8 +239,8 @@ void check_counts(const ModelSource& source, const Dimensions& dimensions, int64
                   int64_t experts, Problems* problems) {
   const int64_t tensors = static_cast<int64_t>(source.tensors().size());
   if (layers * experts <= tensors) return;
-  problems->add("the model has " + std::to_string(tensors) + " tensors, too few for " +
-                dimensions.text("layers") + " with " + dimensions.text("experts") + " each");
+  problems->add(dimensions.text("layers") + " times " + dimensions.text("experts") +
+                " is more than the number of tensors, " + std::to_string(tensors));
 }
 
 }  // namespace
@@ -260,7 +260,7 @@ Result<ModelSpec> bind(const ModelSource& source, const config::Architecture& ar
   int64_t layers = 0, window = 0;
   read_hyperparameters(architecture, dimensions, &spec, &layers, &window, &problems);
   read_special_ids(source, &spec, &problems);
-  check_counts(source, dimensions, layers, spec.experts, &problems);
+  if (problems.empty()) check_counts(source, dimensions, layers, spec.experts, &problems);
   // Shapes follow from the numbers, so tensors are only looked at when those are sound.
   COLIBRI_TRY(problems.status(path));
   Binder(source, architecture, *vocabulary, dimensions, &problems).bind(layers, window, &spec);

@@ -2,6 +2,7 @@
 // Binding: an architecture document applied to a model gives its ModelSpec.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "runtime/base/status.h"
@@ -11,11 +12,15 @@
 
 namespace colibri::model {
 
-// The architecture whose `match` fits the model's metadata; an error lists what was compared and
-// what is known. `name` asks for one by name ("" = by match).
+// The documents that `wanted` (model.architecture of a pipeline) chooses from: those of the
+// installation, or for a name that ends in .yaml this one alone.
+Result<std::vector<config::Architecture>> known_architectures(const std::string& wanted);
+
+// The architecture that is wanted: "auto" = the one whose `match` fits the model's metadata, a
+// name, or the only one of a .yaml. Errors list what was compared and what is known.
 Result<const config::Architecture*> match(const ModelSource& source,
                                           const std::vector<config::Architecture>& known,
-                                          std::string_view name = {});
+                                          const std::string& wanted);
 
 // Evaluates the document on the model's metadata, checks the hyperparameters, and binds every
 // tensor. All problems are reported, one a line: missing or wrong metadata, tensors that are

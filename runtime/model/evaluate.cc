@@ -104,6 +104,11 @@ std::string places_of(const Expr& expression, const References& references) {
 
 }  // namespace
 
+std::string number_text(double number) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
 std::string value_text(const colibri_value& value) {
   switch (value.kind) {
     case COLIBRI_VALUE_NONE:
@@ -112,10 +117,8 @@ std::string value_text(const colibri_value& value) {
       return value.i != 0 ? "true" : "false";
     case COLIBRI_VALUE_INT:
       return std::to_string(value.i);
-    case COLIBRI_VALUE_FLOAT: {
-      std::array<char, 32> text;
-      return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value.f).ptr};
-    }
+    case COLIBRI_VALUE_FLOAT:
+      return number_text(value.f);
     case COLIBRI_VALUE_STRING:
       return "the text " + utf8::printable(from_c(value.s));
     default:
@@ -179,12 +182,17 @@ std::string Dimensions::text(std::string_view name) const {
   const Entry* found = entry(name);
   const int64_t* value = found == nullptr ? nullptr : std::get_if<int64_t>(&found->value.value);
   if (value == nullptr) return std::string(name);
+  std::string from = origin(found->value);
+  if (from.empty()) from = " (" + found->dimension->value.place() + ")";
+  return std::string(name) + " = " + std::to_string(*value) + from;
+}
+
+std::string Dimensions::origin(const Evaluated& value) const {
   std::string places;
-  for (const std::string_view key : found->value.keys) {
-    places += (places.empty() ? "" : ", ") + source_.place_of(key);
+  for (const std::string_view key : value.keys) {
+    places += (places.empty() ? " (" : ", ") + source_.place_of(key);
   }
-  if (places.empty()) places = found->dimension->value.place();
-  return std::string(name) + " = " + std::to_string(*value) + " (" + places + ")";
+  return places.empty() ? "" : places + ")";
 }
 
 Result<Evaluated> evaluate(const Expr& expression, Type type, bool nullable,

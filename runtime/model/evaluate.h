@@ -51,6 +51,8 @@ class Dimensions : public References {
   std::string place_of(std::string_view name) const override { return std::string(name); }
   // "heads = 6 (config.json: num_attention_heads)": a dimension, its value and where it came from.
   std::string text(std::string_view name) const;
+  // " (config.json: rms_norm_eps)": where a value came from; empty if from no metadata.
+  std::string origin(const Evaluated& value) const;
 
  private:
   struct Entry {
@@ -69,6 +71,8 @@ Result<Evaluated> evaluate(const config::Expr& expression, config::Type type, bo
 
 // Whether a metadata value, absent and null included, is one of the allowed ones.
 bool is_allowed(const ModelSource& source, const config::Condition& condition);
+// The shortest decimal that reads back as this number.
+std::string number_text(double number);
 // A metadata value for messages: "8", "the text 'yarn'", "a list".
 std::string value_text(const colibri_value& value);
 

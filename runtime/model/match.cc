@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "runtime/base/install_paths.h"
 #include "runtime/base/utf8.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/evaluate.h"
@@ -11,6 +13,10 @@ namespace {
 
 using config::Architecture;
 using config::Condition;
+
+bool is_file(const std::string& wanted) {
+  return wanted.ends_with(".yaml");
+}
 
 bool fits(const ModelSource& source, const config::Vocabulary& vocabulary) {
   for (const Condition& condition : vocabulary.match) {
@@ -49,15 +55,22 @@ std::string compared(const ModelSource& source, const std::vector<Architecture>&
 
 }  // namespace
 
+Result<std::vector<Architecture>> known_architectures(const std::string& wanted) {
+  if (!is_file(wanted)) return config::load_architectures(architecture_dir());
+  COLIBRI_ASSIGN(Architecture architecture, config::load_architecture(wanted));
+  return std::vector<Architecture>{std::move(architecture)};
+}
+
 Result<const Architecture*> match(const ModelSource& source, const std::vector<Architecture>& known,
-                                  std::string_view name) {
-  const std::string path = source.files().path();
+                                  const std::string& wanted) {
+  const std::string& path = source.files().path();
   const std::string vocabulary(source.vocabulary());
+  const bool any_name = wanted == "auto" || is_file(wanted);
   const Architecture* found = nullptr;
   for (const Architecture& architecture : known) {
     const config::Vocabulary* words = architecture.vocabulary(vocabulary);
-    if (words == nullptr) continue;
-    if (name.empty() ? !fits(source, *words) : architecture.name != name) continue;
+    if (words == nullptr || (!any_name && architecture.name != wanted)) continue;
+    if (wanted == "auto" && !fits(source, *words)) continue;
     if (found != nullptr) {
       return invalid_argument(path + ": the architectures " + found->name + " and " +
                               architecture.name + " both match; choose one by name");
@@ -66,8 +79,8 @@ Result<const Architecture*> match(const ModelSource& source, const std::vector<A
   }
   if (found != nullptr) return found;
   const std::string names = names_of(known, vocabulary);
-  if (!name.empty()) {
-    return not_found("there is no architecture " + utf8::printable(name) + " for '" + vocabulary +
+  if (wanted != "auto") {
+    return not_found("there is no architecture " + utf8::printable(wanted) + " for '" + vocabulary +
                      "' checkpoints; known are: " + names);
   }
   return unsupported(path + ": no architecture matches: " + compared(source, known) +

@@ -165,14 +165,17 @@ const TensorEntry* ModelSource::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &tensors_[found->second];
 }
 
+std::string ModelSource::place_of(const TensorEntry& tensor) const {
+  return files_->path() + ": tensor " + utf8::printable(tensor.name);
+}
+
 Status ModelSource::read(const TensorEntry& tensor, uint64_t offset, void* to, uint64_t n) const {
-  const std::string place = "tensor " + utf8::printable(tensor.name);
   if (offset > tensor.bytes || n > tensor.bytes - offset) {
-    return internal_error(place + ": bytes " + std::to_string(offset) + " to " +
+    return internal_error(place_of(tensor) + ": bytes " + std::to_string(offset) + " to " +
                           std::to_string(offset + n) + " lie outside its " +
                           std::to_string(tensor.bytes));
   }
-  return files_->read(tensor.file, tensor.offset + offset, to, n).at(place);
+  return files_->read(tensor.file, tensor.offset + offset, to, n).at(place_of(tensor));
 }
 
 Result<colibri_value> ModelSource::metadata(std::string_view key, uint64_t index) const {

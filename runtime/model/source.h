@@ -53,7 +53,9 @@ class ModelSource {
     return tensors_;
   }                                                      // in the order of the format
   const TensorEntry* find(std::string_view name) const;  // nullptr = none
-  // Reads bytes [offset, offset + n) of a tensor; errors name the tensor.
+  // "models/x: tensor 'lm_head.weight'", for messages.
+  std::string place_of(const TensorEntry& tensor) const;
+  // Reads bytes [offset, offset + n) of a tensor; errors name it.
   Status read(const TensorEntry& tensor, uint64_t offset, void* to, uint64_t n) const;
 
   // The value of a metadata key, or element `index` of an array. COLIBRI_NOT_FOUND if there is

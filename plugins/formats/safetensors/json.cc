@@ -27,7 +27,7 @@ const char* meaning(simdjson::error_code code) {
     case simdjson::NUMBER_ERROR:
       return "a number is malformed or out of range";
     case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
-      return "a list or an object is not closed";
+      return "a list or an object is not closed, or something follows its end";
     case simdjson::T_ATOM_ERROR:
     case simdjson::F_ATOM_ERROR:
     case simdjson::N_ATOM_ERROR:
@@ -47,7 +47,8 @@ JsonText::JsonText(std::string name, std::string text)
 Status JsonText::open(od::object* root) {
   const simdjson::padded_string_view view(text_.data(), size_, text_.size());
   simdjson::error_code code = parser_.iterate(view).get(document_);
-  if (code == simdjson::SUCCESS) code = document_.get_object().get(*root);
+  is_open_ = code == simdjson::SUCCESS;
+  if (is_open_) code = document_.get_object().get(*root);
   return code == simdjson::SUCCESS ? Status() : failed(code, "is not a JSON object {...}");
 }
 
@@ -65,7 +66,7 @@ Status JsonText::failed(simdjson::error_code code, const std::string& expected) 
 Status JsonText::malformed(const std::string& what) {
   std::string place = name_;
   const char* location = nullptr;
-  if (document_.is_alive() && document_.current_location().get(location) == simdjson::SUCCESS &&
+  if (is_open_ && document_.current_location().get(location) == simdjson::SUCCESS &&
       location >= text_.data() && location <= text_.data() + size_) {
     const std::string_view before(text_.data(), static_cast<size_t>(location - text_.data()));
     const size_t line = static_cast<size_t>(std::count(before.begin(), before.end(), '\n')) + 1;

@@ -41,6 +41,7 @@ class JsonText {
   size_t size_;
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document document_;
+  bool is_open_ = false;
 };
 
 // A scalar as it is written; of a list or an object the bracket.

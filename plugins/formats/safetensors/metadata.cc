@@ -88,9 +88,12 @@ class MetadataReader {
       COLIBRI_TRY(check(element.type().get(type)));
       Metadata::Value& added = entry->elements.emplace_back();
       const std::string element_key = key + "." + std::to_string(entry->elements.size() - 1);
-      const bool composite = type == od::json_type::object || type == od::json_type::array;
-      COLIBRI_TRY(composite ? read_value(element, element_key, depth + 1)
-                            : read_scalar(element, type, element_key, &added));
+      if (type == od::json_type::object || type == od::json_type::array) {
+        if (type == od::json_type::array) added.kind = COLIBRI_VALUE_ARRAY;
+        COLIBRI_TRY(read_value(element, element_key, depth + 1));
+      } else {
+        COLIBRI_TRY(read_scalar(element, type, element_key, &added));
+      }
     }
     return {};
   }

@@ -25,7 +25,7 @@ class Metadata {
 
   // Adds what the JSON text `name` holds, each key behind `prefix`. An object gives its members,
   // "a.b"; a list gives its scalar elements by index, and its lists and objects as "a.0", with an
-  // element of kind NONE in their place. Two equal keys are an error.
+  // empty element of kind ARRAY or NONE in their place. Two equal keys are an error.
   Status add(const std::string& name, std::string json, const std::string& prefix);
 
   size_t size() const { return entries_.size(); }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// colibri inspect: what a model is, and what keeps it from being run.
+#include "runtime/cli/inspect_command.h"
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "runtime/base/memory.h"
+#include "runtime/base/utf8.h"
+#include "runtime/cli/model_report.h"
+
+namespace colibri::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InspectOptions {
+  std::string pipeline;
+  bool json = false;
+};
+
+const char* rope_style(const model::ModelSpec& spec) {
+  return spec.rope.style == COLIBRI_ROPE_HALF ? "half" : "interleaved";
+}
+
+Json windows(const model::ModelSpec& spec) {
+  Json all = Json::array();
+  for (const model::LayerSpec& layer : spec.layers) {
+    all.push_back(layer.window == 0 ? Json() : Json(layer.window));
+  }
+  return all;
+}
+
+Json hyperparameters(const model::ModelSpec& spec) {
+  return {
+      {"layers", spec.layers.size()},
+      {"hidden", spec.hidden},
+      {"vocabulary", spec.vocabulary},
+      {"max_tokens", spec.max_tokens},
+      {"heads", spec.heads},
+      {"kv_heads", spec.kv_heads},
+      {"head_dim", spec.head_dim},
+      {"experts", spec.experts},
+      {"top_k", spec.top_k},
+      {"expert_inner", spec.expert_inner},
+      {"eps", spec.eps},
+      {"embedding_scale", spec.embedding_scale},
+      {"attention_scale", spec.attention_scale},
+      {"windows", windows(spec)},
+      {"rope", {{"style", rope_style(spec)}, {"dims", spec.rope.dims}, {"theta", spec.rope.theta}}},
+      {"renormalize", spec.renormalize},
+      {"tied", spec.tied},
+      {"bos", spec.bos < 0 ? Json() : Json(spec.bos)},
+      {"eos", spec.eos}};
+}
+
+Json document(const ModelReport& report) {
+  Json tensors = Json::array();
+  for (const TensorGroup& group : report.tensors) {
+    tensors.push_back({{"name", group.name},
+                       {"role", group.role.empty() ? Json() : Json(group.role)},
+                       {"codec", group.codec},
+                       {"shape", group.shape},
+                       {"count", group.count},
+                       {"elements", group.elements},
+                       {"bytes", group.bytes}});
+  }
+  Json json = {{"path", report.source->files().path()},
+               {"format", report.format},
+               {"vocabulary", report.source->vocabulary()},
+               {"tokenizer", report.tokenizer.empty() ? Json() : Json(report.tokenizer)}};
+  if (report.spec) {
+    json["architecture"] = report.spec->architecture;
+    json["hyperparameters"] = hyperparameters(*report.spec);
+    json["parameters"] = report.spec->parameters();
+    json["active_parameters"] = report.spec->active_parameters();
+  }
+  json["tensors"] = std::move(tensors);
+  json["unknown_keys"] = report.unknown_keys;
+  json["problems"] = report.problems;
+  return json;
+}
+
+// One line of two columns.
+std::string line(const char* name, const std::string& value) {
+  char head[32];
+  std::snprintf(head, sizeof(head), "%-14s ", name);
+  return head + value + "\n";
+}
+
+std::string window_text(const model::ModelSpec& spec) {
+  const int64_t first = spec.layers.front().window;
+  return first == 0 ? "all keys" : "the last " + std::to_string(first) + " keys";
+}
+
+std::string spec_text(const model::ModelSpec& spec) {
+  const auto n = [](auto number) { return std::to_string(number); };
+  char numbers[96];
+  std::snprintf(numbers, sizeof(numbers), "%s over %lld elements, theta %g; eps %g",
+                rope_style(spec), static_cast<long long>(spec.rope.dims), spec.rope.theta,
+                static_cast<double>(spec.eps));
+  std::string eos;
+  for (const int32_t id : spec.eos) eos += (eos.empty() ? "" : ", ") + n(id);
+  return line("architecture", spec.architecture) +
+         line("parameters",
+              n(spec.parameters()) + ", of which a token uses " + n(spec.active_parameters())) +
+         line("layers", n(spec.layers.size()) + " of width " + n(spec.hidden)) +
+         line("vocabulary", n(spec.vocabulary) + (spec.tied ? ", the head is the embedding" : "")) +
+         line("max tokens", n(spec.max_tokens)) +
+         line("attention", n(spec.heads) + " heads of width " + n(spec.head_dim) + ", " +
+                               n(spec.kv_heads) + " key-value heads, sees " + window_text(spec)) +
+         line("experts", n(spec.experts) + " of inner width " + n(spec.expert_inner) + ", top " +
+                             n(spec.top_k)) +
+         line("rope", numbers) + line("bos", spec.bos < 0 ? "none" : n(spec.bos)) +
+         line("eos", eos.empty() ? "none" : eos);
+}
+
+std::string text(const ModelReport& report) {
+  std::string out =
+      line("model", report.source->files().path()) +
+      line("format", report.format + ", names as in " + std::string(report.source->vocabulary()));
+  if (report.spec) out += spec_text(*report.spec);
+  if (!report.tokenizer.empty()) out += line("tokenizer", report.tokenizer);
+  uint64_t bytes = 0;
+  for (const TensorGroup& group : report.tensors) bytes += group.bytes;
+  out +=
+      line("tensors", std::to_string(report.source->tensors().size()) + ", " + human_bytes(bytes));
+  for (const TensorGroup& group : report.tensors) {
+    out += "  " + utf8::printable(group.name) + (group.role.empty() ? "" : " = " + group.role) +
+           "\n      " + std::to_string(group.count) + " x " + group.codec + " " + group.shape +
+           ", " + human_bytes(group.bytes) + "\n";
+  }
+  if (!report.unknown_keys.empty()) {
+    out += "metadata that nothing here reads\n";
+    for (const std::string_view key : report.unknown_keys)
+      out += "  " + utf8::printable(key) + "\n";
+  }
+  if (!report.problems.empty()) {
+    out += "it cannot be run\n";
+    for (const std::string& problem : report.problems) out += "  " + problem + "\n";
+  }
+  return out;
+}
+
+Status inspect(const InspectOptions& options) {
+  COLIBRI_ASSIGN(const config::Pipeline pipeline, config::open_pipeline(options.pipeline));
+  COLIBRI_ASSIGN(const ModelReport report, report_model(pipeline));
+  return print(options.json
+                   ? document(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                   : text(report));
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command = app.add_subcommand("inspect", "Show what a model is and what it lacks");
+  command
+      ->add_option("MODEL", options->pipeline,
+                   "A model folder or file, or a pipeline (.yaml) for its model")
+      ->required();
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &invocation] {
+    if (Status status = inspect(*options); !status.ok()) invocation.fail(status, kRefused);
+  });
+}
+
+}  // namespace colibri::cli

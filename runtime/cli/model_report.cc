@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cli/model_report.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/engine/tokenizer.h"
+#include "runtime/machine/profile.h"
+#include "runtime/model/bind.h"
+#include "runtime/model/choose_format.h"
+#include "runtime/model/codecs.h"
+#include "runtime/model/unknown_keys.h"
+
+namespace colibri::cli {
+namespace {
+
+using Roles = std::unordered_map<const model::TensorEntry*, std::string>;
+
+Roles roles_of(const model::ModelSpec& spec) {
+  Roles roles;
+  const auto add = [&](const model::Weight& weight) {
+    std::string& role = roles[weight.tensor];
+    role += (role.empty() ? "" : " and ") + std::string(model::role_name(weight.role));
+  };
+  add(spec.embedding);
+  add(spec.head);
+  add(spec.final_norm);
+  for (const model::LayerSpec& layer : spec.layers) {
+    for (const model::Weight* weight : {&layer.attention_norm, &layer.q, &layer.k, &layer.v,
+                                        &layer.o, &layer.ffn_norm, &layer.router}) {
+      add(*weight);
+    }
+    for (const model::ExpertSpec& expert : layer.experts) {
+      for (const model::Weight* weight : {&expert.gate, &expert.up, &expert.down}) add(*weight);
+    }
+  }
+  return roles;
+}
+
+// The name with a star for every number between dots.
+std::string pattern_of(std::string_view name) {
+  std::string pattern;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    const bool number =
+        !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    pattern += (begin > 0 ? "." : "") + (number ? "*" : std::string(part));
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+std::vector<TensorGroup> groups_of(const model::ModelSource& source, const Roles& roles) {
+  std::vector<TensorGroup> groups;
+  std::unordered_map<std::string, size_t> index;
+  for (const model::TensorEntry& tensor : source.tensors()) {
+    const auto role = roles.find(&tensor);
+    TensorGroup group = {.name = pattern_of(tensor.name),
+                         .role = role == roles.end() ? "" : role->second,
+                         .codec = model::codec_name(tensor.codec),
+                         .shape = model::shape_text(tensor)};
+    const std::string key = group.name + "\n" + group.role + "\n" + group.codec + group.shape;
+    const auto [found, is_new] = index.emplace(key, groups.size());
+    if (is_new) groups.push_back(std::move(group));
+    TensorGroup& sum = groups[found->second];
+    ++sum.count;
+    sum.elements += tensor.elements();
+    sum.bytes += tensor.bytes;
+  }
+  return groups;
+}
+
+// The lines of a failure.
+void add_problems(const Status& status, std::vector<std::string>* problems) {
+  std::string_view text = status.text();
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    problems->emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+Status bind(const config::Pipeline& pipeline, ModelReport* report) {
+  const std::string& wanted = pipeline.model.architecture;
+  COLIBRI_ASSIGN(report->architectures, model::known_architectures(wanted));
+  COLIBRI_ASSIGN(const config::Architecture* architecture,
+                 model::match(*report->source, report->architectures, wanted));
+  report->unknown_keys = model::unknown_keys(*report->source, *architecture);
+  COLIBRI_ASSIGN(report->spec, model::bind(*report->source, *architecture));
+  return {};
+}
+
+Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
+  COLIBRI_ASSIGN(const auto tokenizer,
+                 engine::Tokenizer::open(*report->registry, pipeline.tokenizer, *report->source));
+  report->tokenizer =
+      tokenizer == nullptr
+          ? "none"
+          : tokenizer->plugin_id() + ", " + std::to_string(tokenizer->vocabulary()) + " tokens";
+  return {};
+}
+
+}  // namespace
+
+Result<ModelReport> report_model(const config::Pipeline& pipeline) {
+  ModelReport report;
+  COLIBRI_ASSIGN(const machine::Profile profile, machine::Profile::detect());
+  COLIBRI_ASSIGN(report.registry,
+                 plugin::Registry::create(plugin::Request::from(pipeline), profile));
+  COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files,
+                 model::ModelFiles::open(pipeline.model.path.string()));
+  COLIBRI_ASSIGN(const auto format,
+                 model::choose_format(*report.registry, pipeline.model.format, *files));
+  report.format = format->id();
+  COLIBRI_ASSIGN(report.source, model::ModelSource::open(
+                                    std::move(files),
+                                    format->interface<colibri_format_1>(model::kFormatInterface)));
+  add_problems(bind(pipeline, &report), &report.problems);
+  add_problems(read_tokenizer(pipeline, &report), &report.problems);
+  report.tensors = groups_of(*report.source, report.spec ? roles_of(*report.spec) : Roles());
+  return report;
+}
+
+}  // namespace colibri::cli

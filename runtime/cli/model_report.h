@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `colibri inspect` finds out about a model, also about one that cannot be run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/config/architecture.h"
+#include "runtime/config/pipeline.h"
+#include "runtime/model/source.h"
+#include "runtime/model/spec.h"
+#include "runtime/plugin/registry.h"
+
+namespace colibri::cli {
+
+// Tensors that differ only in the numbers of their names.
+struct TensorGroup {
+  std::string name;  // "model.layers.*.self_attn.q_proj.weight"
+  std::string role;  // of a bound tensor: "q"; else empty
+  std::string codec;
+  std::string shape;
+  int64_t count = 0;
+  int64_t elements = 0;  // of all of them
+  uint64_t bytes = 0;
+};
+
+struct ModelReport {
+  std::unique_ptr<plugin::Registry> registry;  // keeps the format plugin open
+  std::string format;                          // id of its plugin
+  std::unique_ptr<model::ModelSource> source;
+  std::vector<TensorGroup> tensors;  // in the order of the format
+
+  std::vector<config::Architecture> architectures;  // of these, the spec's is
+  std::optional<model::ModelSpec> spec;             // nullopt: it cannot be run, see problems
+  std::vector<std::string_view> unknown_keys;
+
+  std::string tokenizer;  // "bpe, 512 tokens"; "none"; empty = cannot be used, see problems
+  std::vector<std::string> problems;  // why the model cannot be run as it is
+};
+
+// Fails if the model cannot be opened; what is wrong beyond that becomes problems.
+Result<ModelReport> report_model(const config::Pipeline& pipeline);
+
+}  // namespace colibri::cli

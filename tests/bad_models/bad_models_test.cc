@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every bad model is refused with the text of golden.txt, byte for byte. COLIBRI_UPDATE_GOLDENS=1
+// writes the file anew; read the difference before committing it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "plugins/formats/safetensors/format.h"
+#include "runtime/config/architecture.h"
+#include "runtime/model/bind.h"
+#include "runtime/model/codecs.h"
+#include "tests/bad_models/cases.h"
+
+namespace colibri::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGolden = "tests/bad_models/golden.txt";
+constexpr const char* kArchitectures = "configs/architectures";
+
+// What a program does with a model up to its first number. `folder` is called MODEL in messages.
+Status check_finite(const model::ModelSource& source, const model::Weight& weight) {
+  std::string bytes(weight.bytes(), '\0');
+  COLIBRI_TRY(source.read(*weight.tensor, 0, bytes.data(), bytes.size()));
+  return model::check_finite(weight.codec(), bytes.data(), bytes.size(),
+                             source.place_of(*weight.tensor));
+}
+
+Status load(const std::string& path) {
+  const colibri_format_1* format = safetensors::format_table();
+  COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files, model::ModelFiles::open(path));
+  char why_not[128] = {};
+  if (format->accepts(files->table(), why_not) == 0) {
+    return unsupported(path + ": safetensors: " + why_not);
+  }
+  COLIBRI_ASSIGN(const std::unique_ptr<model::ModelSource> source,
+                 model::ModelSource::open(std::move(files), format));
+  COLIBRI_ASSIGN(const std::vector<config::Architecture> known,
+                 config::load_architectures(kArchitectures));
+  COLIBRI_ASSIGN(const config::Architecture* architecture, model::match(*source, known, "auto"));
+  COLIBRI_ASSIGN(const model::ModelSpec spec, model::bind(*source, *architecture));
+  COLIBRI_TRY(check_finite(*source, spec.embedding));
+  for (const model::LayerSpec& layer : spec.layers) {
+    for (const model::ExpertSpec& expert : layer.experts) {
+      COLIBRI_TRY(check_finite(*source, expert.gate));
+      COLIBRI_TRY(check_finite(*source, expert.up));
+      COLIBRI_TRY(check_finite(*source, expert.down));
+    }
+  }
+  return {};
+}
+
+class BadModels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "colibri_bad_models_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  // The text of the refusal; empty = the model was taken.
+  std::string refusal(const BadModel& bad) {
+    const fs::path folder = root_ / "m";
+    fs::create_directory(folder);
+    TinyModel model;
+    bad.damage(&model);
+    model.write(folder);
+    if (bad.after) bad.after(folder);
+    std::string text = load(bad.open.empty() ? folder : folder / bad.open).text();
+    fs::remove_all(folder);
+    const std::string path = folder;
+    for (size_t at = 0; (at = text.find(path, at)) != std::string::npos;) {
+      text.replace(at, path.size(), "MODEL");
+    }
+    return text;
+  }
+
+  fs::path root_;
+};
+
+std::vector<BadModel> all_cases() {
+  std::vector<BadModel> all;
+  for (const auto& group : {bad_files(), bad_headers(), bad_configs(), bad_tensors()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
+
+std::string read_golden() {
+  std::ostringstream text;
+  text << std::ifstream(kGolden).rdbuf();
+  return text.str();
+}
+
+TEST_F(BadModels, TheSoundModelIsTaken) {
+  EXPECT_EQ(refusal({"sound", [](TinyModel*) {}, {}, ""}), "");
+  EXPECT_EQ(refusal({"tied",
+                     [](TinyModel* model) {
+                       std::vector<TinyTensor> tensors = tiny_tensors();
+                       tensors.pop_back();
+                       model->header = header_of(tensors);
+                       model->data = data_of(tensors);
+                       replace(&model->config, "\"tie_word_embeddings\": false",
+                               "\"tie_word_embeddings\": true");
+                     },
+                     {},
+                     ""}),
+            "");
+}
+
+TEST_F(BadModels, EachIsRefusedInTheseWords) {
+  std::string text;
+  size_t count = 0;
+  for (const BadModel& bad : all_cases()) {
+    const std::string refused = refusal(bad);
+    EXPECT_NE(refused, "") << bad.name << " was taken";
+    EXPECT_TRUE(std::all_of(refused.begin(), refused.end(), [](char c) {
+      return c == '\n' || static_cast<unsigned char>(c) >= ' ';
+    })) << bad.name;
+    text += "== " + bad.name + "\n" + refused + "\n";
+    ++count;
+  }
+  EXPECT_GE(count, 40u);
+  if (std::getenv("COLIBRI_UPDATE_GOLDENS") != nullptr) std::ofstream(kGolden) << text;
+  EXPECT_EQ(text, read_golden());
+}
+
+}  // namespace
+}  // namespace colibri::testing
