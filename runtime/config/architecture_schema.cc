@@ -189,11 +189,8 @@ constexpr Field kArchitecture[] = {
         .doc = "By vocabulary: where the hyperparameters stand in the metadata.",
         .type = &kDimsType,
     }),
-    field<&Architecture::embedding>([] {
-      Field description = part({.name = "embedding", .doc = "The embedding."}, kEmbeddingTable);
-      description.fallback = "{}";
-      return description;
-    }()),
+    field<&Architecture::embedding>(
+        part({.name = "embedding", .fallback = "{}", .doc = "The embedding."}, kEmbeddingTable)),
     field<&Architecture::norm>(part({.name = "norm", .doc = "Every norm."}, kNormTable)),
     field<&Architecture::topology>({
         .name = "topology",
