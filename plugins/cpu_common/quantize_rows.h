@@ -27,12 +27,16 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
   COLIBRI_UNROLL
   for (int i = 1; i < S::kLanes; ++i) bits = lanes[i] > bits ? lanes[i] : bits;
 
-  // As integers, magnitudes are in order, infinity and then NaN last.
-  const bool finite = bits < 0x7F800000;
+  int8_t* q = to.q + block * kBlockCols;
+  if (bits >= 0x7F800000) {  // infinity or NaN: as integers they come after all other magnitudes
+    for (int i = 0; i < kBlockCols; ++i) q[i] = 0;
+    to.scale[block] = std::numeric_limits<float>::quiet_NaN();
+    to.sum[block] = 0;
+    return;
+  }
   float scale = std::bit_cast<float>(bits) / 127;
   if (scale < std::numeric_limits<float>::min()) scale = 0;
-  const float inverse = finite && scale > 0 ? 1 / scale : 0;
-  int8_t* q = to.q + block * kBlockCols;
+  const float inverse = scale > 0 ? 1 / scale : 0;
   typename S::I sum = S::zero_i();
   COLIBRI_UNROLL
   for (int i = 0; i < kVectors; ++i) {
@@ -45,11 +49,6 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
   int32_t total = 0;
   COLIBRI_UNROLL
   for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
-  if (!finite) {
-    for (int i = 0; i < kBlockCols; ++i) q[i] = 0;
-    scale = std::numeric_limits<float>::quiet_NaN();
-    total = 0;
-  }
   to.scale[block] = scale;
   to.sum[block] = total;
 }
