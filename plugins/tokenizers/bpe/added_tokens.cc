@@ -54,7 +54,7 @@ Result<AddedToken> read_added_token(const Value& value, bool with_id) {
   COLIBRI_ASSIGN(const Value content, fields.required("content"));
   COLIBRI_ASSIGN(token.content, content.string());
   if (token.content.size() > kMaxContent) {
-    return unsupported(content.path() + ": longer than " + std::to_string(kMaxContent) + " bytes");
+    return content.refused("longer than " + std::to_string(kMaxContent) + " bytes");
   }
   if (with_id) {
     COLIBRI_ASSIGN(const Value id, fields.required("id"));

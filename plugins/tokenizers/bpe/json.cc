@@ -18,9 +18,16 @@ std::string member_path(const std::string& path, std::string_view key) {
 
 }  // namespace
 
-Status Value::expected(std::string_view what) const {
-  return corrupt_data(path_ + (path_.ends_with(": ") ? "" : ": ") + "expected " +
-                      std::string(what));
+Status Value::corrupt(const std::string& what) const {
+  return corrupt_data(path_ + (path_.ends_with(": ") ? "" : ": ") + what);
+}
+
+Status Value::refused(const std::string& what) const {
+  return unsupported(path_ + (path_.ends_with(": ") ? "" : ": ") + what);
+}
+
+Status Value::expected(const std::string& what) const {
+  return corrupt("expected " + what);
 }
 
 Result<bool> Value::boolean() const {
@@ -63,8 +70,7 @@ Result<Fields> Value::fields(std::initializer_list<std::string_view> known) cons
       return expected("the key " + utf8::printable(name) + " only once");
     }
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return unsupported(path_ + (path_.ends_with(": ") ? "" : ": ") + "unknown key " +
-                         utf8::printable(name) + " might change the result");
+      return refused("unknown key " + utf8::printable(name) + " might change the result");
     }
     seen.push_back(name);
   }

@@ -38,8 +38,11 @@ class Value {
   // The string member "type" of an object.
   Result<std::string_view> type() const;
 
-  // COLIBRI_CORRUPT_DATA: "<path>: expected <what>".
-  Status expected(std::string_view what) const;
+  // "<path>: <what>" as COLIBRI_CORRUPT_DATA or COLIBRI_UNSUPPORTED; "<path>: expected <what>" as
+  // COLIBRI_CORRUPT_DATA.
+  Status corrupt(const std::string& what) const;
+  Status refused(const std::string& what) const;
+  Status expected(const std::string& what) const;
 
  private:
   simdjson::dom::element element_;

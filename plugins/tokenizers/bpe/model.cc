@@ -29,8 +29,7 @@ Status check_type(const Value& value) {
   }
   COLIBRI_ASSIGN(const std::string_view type, value.type());
   if (type == "BPE") return {};
-  return unsupported(value.path() + ": type " + utf8::printable(type) +
-                     " is not supported; supported: BPE");
+  return value.refused("type " + utf8::printable(type) + " is not supported; supported: BPE");
 }
 
 Status refuse_what_changes_the_result(const Fields& fields) {
@@ -38,7 +37,7 @@ Status refuse_what_changes_the_result(const Fields& fields) {
     const std::optional<Value> affix = fields.find(key);
     if (!affix) continue;
     COLIBRI_ASSIGN(const std::string_view text, affix->string());
-    if (!text.empty()) return unsupported(affix->path() + ": only an empty one is supported");
+    if (!text.empty()) return affix->refused("only an empty one is supported");
   }
   COLIBRI_ASSIGN(const bool byte_fallback, fields.boolean_or("byte_fallback", false));
   if (byte_fallback) {
@@ -46,7 +45,7 @@ Status refuse_what_changes_the_result(const Fields& fields) {
                        ": true is not supported; byte-level BPE has no use for it");
   }
   if (const std::optional<Value> dropout = fields.find("dropout")) {
-    return unsupported(dropout->path() + ": only null is supported; dropout is for training");
+    return dropout->refused("only null is supported; dropout is for training");
   }
   return {};
 }

@@ -18,8 +18,7 @@ Result<std::vector<int32_t>> special_ids(const Value& specials, std::string_view
   if (specials.element().get(object) != simdjson::SUCCESS) return specials.expected("an object");
   simdjson::dom::element element;
   if (object[name].get(element) != simdjson::SUCCESS) {
-    return corrupt_data(specials.path() + ": " + utf8::printable(name) +
-                        " of the template is missing");
+    return specials.corrupt(utf8::printable(name) + " of the template is missing");
   }
   const Value value(element, specials.path() + "." + utf8::printable(name));
   COLIBRI_ASSIGN(const Fields fields, value.fields({"id", "ids", "tokens"}));
@@ -73,13 +72,13 @@ Status read(const Value& value, int32_t limit, int depth, std::optional<Template
     return value.fields({"type", "add_prefix_space", "trim_offsets", "use_regex"}).status();
   }
   if (type == "TemplateProcessing") {
-    if (found) return unsupported(value.path() + ": a second TemplateProcessing is not supported");
+    if (found) return value.refused("a second TemplateProcessing is not supported");
     COLIBRI_ASSIGN(found, read_template(value, limit));
     return {};
   }
   if (type != "Sequence") {
-    return unsupported(value.path() + ": type " + utf8::printable(type) +
-                       " is not supported; supported: Sequence, ByteLevel, TemplateProcessing");
+    return value.refused("type " + utf8::printable(type) +
+                         " is not supported; supported: Sequence, ByteLevel, TemplateProcessing");
   }
   if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "processors"}));

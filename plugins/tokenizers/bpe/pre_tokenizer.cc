@@ -248,9 +248,9 @@ Status read(const Value& value, std::optional<bool> prefix_space, int depth, Pre
     return {};
   }
   if (type != "Sequence") {
-    return unsupported(value.path() + ": type " + utf8::printable(type) +
-                       " is not supported; supported: Sequence, Split, Digits, Punctuation, "
-                       "Whitespace, WhitespaceSplit, ByteLevel");
+    return value.refused("type " + utf8::printable(type) +
+                         " is not supported; supported: Sequence, Split, Digits, Punctuation, "
+                         "Whitespace, WhitespaceSplit, ByteLevel");
   }
   if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "pretokenizers"}));

@@ -28,8 +28,8 @@ Status read_normalizer(const Value& value, int depth, std::string (*&normalize)(
     return value.fields({"type"}).status();
   }
   if (type != "Sequence") {
-    return unsupported(value.path() + ": type " + utf8::printable(type) +
-                       " is not supported; supported: Sequence, NFC");
+    return value.refused("type " + utf8::printable(type) +
+                         " is not supported; supported: Sequence, NFC");
   }
   if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "normalizers"}));
@@ -46,15 +46,15 @@ Status check_decoder(const Value& value, int depth) {
     return value.fields({"type", "add_prefix_space", "trim_offsets", "use_regex"}).status();
   }
   if (type != "Sequence") {
-    return unsupported(value.path() + ": type " + utf8::printable(type) +
-                       " is not supported; supported: ByteLevel");
+    return value.refused("type " + utf8::printable(type) +
+                         " is not supported; supported: ByteLevel");
   }
   if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "decoders"}));
   COLIBRI_ASSIGN(const Value list, fields.required("decoders"));
   COLIBRI_ASSIGN(const std::vector<Value> values, list.array());
   if (values.size() != 1) {
-    return unsupported(list.path() + ": only a single decoder, ByteLevel, is supported");
+    return list.refused("only a single decoder, ByteLevel, is supported");
   }
   return check_decoder(values[0], depth + 1);
 }
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::read(std::string_view tokenizer_js
                               "pre_tokenizer", "post_processor", "decoder", "model"}));
   if (const std::optional<Value> version = file.find("version")) {
     COLIBRI_ASSIGN(const std::string_view text, version->string());
-    if (text != "1.0") return unsupported(version->path() + ": only \"1.0\" is supported");
+    if (text != "1.0") return version->refused("only \"1.0\" is supported");
   }
   COLIBRI_ASSIGN(const Value model_value, file.required("model"));
   COLIBRI_ASSIGN(Model model, Model::read(model_value));

@@ -15,8 +15,8 @@ Result<Vocabulary> Vocabulary::read(const Value& value) {
   for (const auto& [key, element] : object) {
     int64_t id = 0;
     if (element.get(id) != simdjson::SUCCESS || id < 0 || id >= kMaxIds) {
-      return corrupt_data(value.path() + ": the id of " + utf8::printable(key) +
-                          " must be a whole number from 0 to " + std::to_string(kMaxIds - 1));
+      return value.corrupt("the id of " + utf8::printable(key) +
+                           " must be a whole number from 0 to " + std::to_string(kMaxIds - 1));
     }
     bytes += key.size();
     last = std::max(last, id);
@@ -32,12 +32,12 @@ Result<Vocabulary> Vocabulary::read(const Value& value) {
     vocabulary.text_.insert(vocabulary.text_.end(), key.begin(), key.end());
     const std::string_view token(vocabulary.text_.data() + begin, key.size());
     if (taken[static_cast<size_t>(id)]) {
-      return corrupt_data(value.path() + ": id " + std::to_string(id) + " has two tokens, " +
-                          utf8::printable(vocabulary.token(id)) + " and " + utf8::printable(token));
+      return value.corrupt("id " + std::to_string(id) + " has two tokens, " +
+                           utf8::printable(vocabulary.token(id)) + " and " +
+                           utf8::printable(token));
     }
     if (!vocabulary.ids_.emplace(token, id).second) {
-      return corrupt_data(value.path() + ": the token " + utf8::printable(token) +
-                          " stands there twice");
+      return value.corrupt("the token " + utf8::printable(token) + " stands there twice");
     }
     taken[static_cast<size_t>(id)] = true;
     vocabulary.tokens_[static_cast<size_t>(id)] = token;
