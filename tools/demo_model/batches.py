@@ -11,9 +11,10 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from log_generator import Example, make_example
+from log_generator import MIN_LINES, Example, make_example
 
 POOL = 512  # examples sorted by length together
+SHORT_LINES = 6
 
 
 @dataclass
@@ -71,7 +72,12 @@ def training_batches(encoder: Encoder, seed: int, token_budget: int, max_lines: 
                      log_positions: int, log_weight: float) -> Iterator[Batch]:
     """The batches of one pool, the examples of seeds [seed, seed + POOL), in random order."""
     rng = random.Random(seed)
-    examples = [make_example(s, min(5, max_lines), max_lines) for s in range(seed, seed + POOL)]
+    examples = []
+    for s in range(seed, seed + POOL):
+        # Two of three logs are short: they teach the words of the faults, at a third of the price.
+        most = max_lines if s // 2 % 3 == 0 else SHORT_LINES
+        least = MIN_LINES if most > SHORT_LINES else 1
+        examples.append(make_example(s, least, most))
     for i in range(0, POOL, 7):  # a log read from a file ends with a newline of its own
         examples[i] = dataclasses.replace(examples[i], log=examples[i].log + "\n")
     groups = list(by_length([encoder.encode(e) for e in examples], token_budget))

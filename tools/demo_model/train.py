@@ -3,12 +3,15 @@
 goes on from the last checkpoint.
 
     python train.py RUN_FOLDER                     constant learning rate, until stopped
-    python train.py RUN_FOLDER --anneal STEPS      then: falls to zero in STEPS, aware of q4_0; ends
+    python train.py RUN_FOLDER --anneal STEPS      then: it falls to zero in STEPS, and the end
+
+Every other step of the last half of the fall computes with q4_0 weights.
 """
 
 import argparse
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -81,6 +84,8 @@ def main() -> None:
         save(path, {"model": model.state_dict(), "state": state,
                     "optimisers": [o.state_dict() for o in optimisers]})
 
+    stop = []
+    signal.signal(signal.SIGTERM, lambda *_: stop.append(True))
     log = open(args.run / "log.jsonl", "a", buffering=1)
     saved_at = began = time.time()
     spent, loss_sum, loss_count = state["seconds"], 0.0, 0
@@ -99,7 +104,10 @@ def main() -> None:
                     save_all(checkpoint)
                     save_all(args.run / "annealed.pt")
                     return
-            precision = Precision(torch.bfloat16, q4=bool(args.anneal) and step % 2 == 0)
+            if stop:  # this pool begins again
+                save_all(checkpoint)
+                return
+            precision = Precision(torch.bfloat16, q4=left < 0.5 and step % 2 == 0)
             for optimiser in optimisers:
                 for group in optimiser.param_groups:
                     group["lr"] = group["base_lr"] * args.lr_scale * min(
