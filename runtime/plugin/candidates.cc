@@ -40,7 +40,7 @@ Candidate from_file(const FoundFile& found) {
   if (!found.refusal.empty()) return refused(found.path, found.refusal);
   Result<Manifest> manifest = read_manifest(found.path);
   if (!manifest.ok()) return refused(found.path, manifest.status().text());
-  return from_manifest(*std::move(manifest), found.path);
+  return from_manifest(std::move(*manifest), found.path);
 }
 
 std::string why_not_wanted(const Manifest& manifest, const Request& request) {

@@ -45,10 +45,18 @@ class NoteReader {
   // Looks through the note segments, then, because tools have been seen to drop those, through the
   // note sections.
   Result<std::string> find() {
-    COLIBRI_TRY(search<Elf64_Phdr>(header_.e_phoff, header_.e_phnum, header_.e_phentsize));
-    if (!found_) {
-      COLIBRI_TRY(search<Elf64_Shdr>(header_.e_shoff, header_.e_shnum, header_.e_shentsize));
+    COLIBRI_ASSIGN(const auto segments,
+                   table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum, header_.e_phentsize));
+    COLIBRI_ASSIGN(const auto sections,
+                   table<Elf64_Shdr>(header_.e_shoff, header_.e_shnum, header_.e_shentsize));
+    for (const Elf64_Phdr& segment : segments) {
+      // The loader maps what a truncated file lacks, and the process dies when it is touched.
+      if (segment.p_type == PT_LOAD && !inside(segment.p_offset, segment.p_filesz)) {
+        return corrupt_data("damaged ELF file: it is truncated");
+      }
     }
+    COLIBRI_TRY(search(segments));
+    if (!found_) COLIBRI_TRY(search(sections));
     if (!found_) return not_found("no Colibri manifest in it (docs/writing-a-plugin.md)");
     return *std::move(found_);
   }
@@ -67,15 +75,19 @@ class NoteReader {
     return Extent{section.sh_offset, section.sh_size, section.sh_addralign};
   }
 
-  // The headers of one table, each with the notes it may point at.
   template <typename Header>
-  Status search(uint64_t offset, uint64_t count, uint64_t entry_size) {
-    if (count == 0) return {};
+  Result<std::vector<Header>> table(uint64_t offset, uint64_t count, uint64_t entry_size) {
+    std::vector<Header> headers(count);
+    if (count == 0) return headers;
     if (entry_size != sizeof(Header) || !inside(offset, count * sizeof(Header))) {
       return corrupt_data("damaged ELF file: a header table lies outside it");
     }
-    std::vector<Header> headers(count);
     COLIBRI_TRY(read_(offset, headers.data(), count * sizeof(Header)));
+    return headers;
+  }
+
+  template <typename Header>
+  Status search(const std::vector<Header>& headers) {
     for (const Header& header : headers) {
       if (const auto extent = notes_of(header)) COLIBRI_TRY(search_notes(*extent));
     }

@@ -52,6 +52,10 @@ std::string text_of(const OptionValue& value) {
   return std::string(shortest, std::to_chars(shortest, std::end(shortest), number).ptr);
 }
 
+config::Position position_of(const config::Value& value) {
+  return value.position.file == nullptr ? config::position_of_name("default") : value.position;
+}
+
 std::string out_of_range(const OptionSpec& spec, const OptionValue& value) {
   // Alternatives of one type: a value has the type of its spec.
   if (spec.min && value < *spec.min) {
@@ -72,8 +76,7 @@ std::string out_of_range(const OptionSpec& spec, const OptionValue& value) {
 Options check_options(const std::string& plugin_id, const std::vector<OptionSpec>& specs,
                       const config::Value& given, const std::string& key, const Options* base,
                       bool complete, config::Problems& problems) {
-  const config::Position position =
-      given.position.file == nullptr ? config::position_of_name("default") : given.position;
+  const config::Position position = position_of(given);
   if (!given.is_null() && !given.is_map()) {
     problems.add(position, key, "is not a map of options");
     return {};

@@ -36,6 +36,9 @@ std::string out_of_range(const OptionSpec& spec, const OptionValue& value);
 // The values an instance works with, by name.
 using Options = std::map<std::string, OptionValue, std::less<>>;
 
+// Where a value stands; "default" for one that was made by code. [any]
+config::Position position_of(const config::Value& value);
+
 // Checks and types what a pipeline gives: `given` is a map of scalars that stands at `key` of the
 // document ("sampling.0.options"), or null. Every wrong or unknown option is added to problems. An
 // option that is not given takes its value from base (may be null), else its default; if it has

@@ -50,7 +50,7 @@ std::map<std::string, Options> check_all_options(const Request& request,
   }
   for (const auto& [id, value] : request.options) {
     if (checked.contains(id)) continue;
-    problems.add(value.key_position, "plugins.options." + id,
+    problems.add(position_of(value), "plugins.options." + id,
                  "no plugin has this id" + config::suggestion(id, known));
   }
   return checked;
@@ -96,7 +96,7 @@ class RegistryBuilder {
       auto opened = open_plugin(candidate.manifest, decision.file, candidate.table,
                                 options.at(candidate.manifest.id));
       decision.accepted = opened.ok();
-      if (opened.ok()) registry->plugins_.push_back(*std::move(opened));
+      if (opened.ok()) registry->plugins_.push_back(std::move(*opened));
       if (!opened.ok()) decision.reason = opened.status().text();
     }
     COLIBRI_TRY(check_preferences());

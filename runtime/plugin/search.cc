@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/plugin/search.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,35 +8,12 @@
 #include <set>
 #include <string_view>
 
+#include "runtime/base/install_paths.h"
+
 namespace colibri::plugin {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The file that this code is in: libcolibri.so, or the program it is linked into.
-fs::path own_file() {
-  std::error_code error;
-  Dl_info info = {};
-  link_map* object = nullptr;
-  void** extra = reinterpret_cast<void**>(&object);
-  const auto* here = reinterpret_cast<const void*>(&own_file);
-  if (dladdr1(here, &info, extra, RTLD_DL_LINKMAP) != 0 && object->l_name[0] != '\0') {
-    return fs::canonical(object->l_name, error);
-  }
-  return fs::read_symlink("/proc/self/exe", error);  // the program itself has no name there
-}
-
-// bin/colibri, lib/libcolibri.so and lib/<multiarch>/libcolibri.so of a prefix.
-fs::path folder_of_prefix() {
-  fs::path prefix = own_file().parent_path();
-  for (int up = 0; up < 2; ++up) {
-    prefix = prefix.parent_path();
-    std::error_code error;
-    fs::path folder = prefix / "lib/colibri/plugins";
-    if (!prefix.empty() && fs::is_directory(folder, error)) return folder;
-  }
-  return {};
-}
 
 std::string why_not_folder(const fs::path& folder) {
   if (!folder.is_absolute()) return "not an absolute path";
@@ -67,7 +42,7 @@ std::vector<fs::path> installed_folders() {
     if (end > 0) folders.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  if (fs::path folder = folder_of_prefix(); !folder.empty()) folders.push_back(std::move(folder));
+  if (fs::path folder = plugin_dir(); !folder.empty()) folders.push_back(std::move(folder));
   return folders;
 }
 

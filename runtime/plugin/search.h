@@ -11,8 +11,7 @@
 namespace colibri::plugin {
 
 // The folders of COLIBRI_PLUGIN_PATH (separated by ':', ignored in a set-user-ID program), then
-// lib/colibri/plugins of the prefix that this program or libcolibri is installed in, or of its
-// build folder.
+// plugin_dir() of the installation or build folder.
 std::vector<std::filesystem::path> installed_folders();
 
 struct FoundFile {

@@ -30,7 +30,7 @@ Status register_static(const colibri_plugin* table, const char* manifest_json) {
       return invalid_argument("a plugin with the id " + manifest->id + " is already registered");
     }
   }
-  registered().push_back({table, *std::move(manifest)});
+  registered().push_back({table, std::move(*manifest)});
   return {};
 }
 

@@ -85,7 +85,7 @@ Status check_kernels(const void* table, const Manifest& manifest) {
   if (kernels->numerics != manifest.numerics) {
     return corrupt_data("the manifest promises numerics " +
                         std::string(numerics_name(manifest.numerics)) + ", the table is " +
-                        std::to_string(kernels->numerics));
+                        numerics_name(kernels->numerics));
   }
   return check("colibri_kernels_0", table, sizeof(colibri_kernels_0), kKernels);
 }
