@@ -52,7 +52,7 @@ Result<std::vector<uint32_t>> allowed_cpus(const std::string& root) {
   if (const auto status = read_system_file(root + "/proc/self/status")) {
     for (const std::string_view line : split(*status, '\n')) {
       if (!line.starts_with(kKey)) continue;
-      if (auto cpus = parse_cpu_list(line.substr(kKey.size()))) return *std::move(cpus);
+      if (auto cpus = parse_cpu_list(line.substr(kKey.size()))) return std::move(*cpus);
     }
   }
   std::vector<uint32_t> cpus = cpus_of_affinity_call();  // sandboxes leave the line out
@@ -137,7 +137,7 @@ Status find_cpu_features(Profile& profile) {
   if (limit == nullptr || *limit == '\0') return {};
   Result<FeatureSet> left = limited(profile.cpu_features, profile.architecture, limit);
   if (!left.ok()) return left.status().at("COLIBRI_MAX_ISA");
-  profile.cpu_features = *std::move(left);
+  profile.cpu_features = std::move(*left);
   profile.isa_limit = limit;
   return {};
 }
