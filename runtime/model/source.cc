@@ -175,7 +175,9 @@ Status ModelSource::read(const TensorEntry& tensor, uint64_t offset, void* to, u
                           std::to_string(offset + n) + " lie outside its " +
                           std::to_string(tensor.bytes));
   }
-  return files_->read(tensor.file, tensor.offset + offset, to, n).at(place_of(tensor));
+  Status status = files_->read(tensor.file, tensor.offset + offset, to, n);
+  // Experts are read while tokens are made: no text is built unless it is needed.
+  return status.ok() ? status : status.at(place_of(tensor));
 }
 
 Result<colibri_value> ModelSource::metadata(std::string_view key, uint64_t index) const {
