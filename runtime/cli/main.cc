@@ -2,7 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
+#include "colibri/plugin.h"
+#include "runtime/base/log.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/config_command.h"
 #include "runtime/cli/inspect_command.h"
@@ -15,6 +18,10 @@ int main(int argc, char** argv) {
   using namespace colibri::cli;
   // A reader that went away is a failed write with a message, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  colibri::set_log_sink([](int32_t level, std::string_view line) {
+    if (level == COLIBRI_LOG_DEBUG) return;
+    std::fprintf(stderr, "colibri: %.*s\n", static_cast<int>(line.size()), line.data());
+  });
 
   CLI::App app("Colibri runs Mixture-of-Experts language models on the machine you have.",
                "colibri");
