@@ -66,7 +66,9 @@ std::string names(const std::vector<std::shared_ptr<const Plugin>>& plugins) {
 
 Request Request::from(const config::Pipeline& pipeline) {
   Request request;
-  request.search = pipeline.plugins.search;
+  for (const std::filesystem::path& folder : pipeline.plugins.search) {
+    request.search.push_back(std::filesystem::absolute(folder));
+  }
   request.prefer = pipeline.plugins.prefer;
   request.deny = pipeline.plugins.deny;
   request.options = pipeline.plugins.options;
