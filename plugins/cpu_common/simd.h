@@ -12,26 +12,31 @@
 //   Bytes            4 * kLanes bytes: for each lane (a row) four columns
 //   SumU4, SumS8     running sums of products of bytes, exact for one block of 32 columns
 //
-// Floats (every operation is rounded to nearest even, subnormals are kept)
-//   F zero(), set(float), load(const float*), load_first(const float*, n): the first n lanes, the
-//   others 0, nothing else read void store(float*, F), store_first(float*, F, n) F load_f16(const
-//   uint16_t*), load_bf16(const uint16_t*); void store_f16(uint16_t*, F) F add, sub, mul, div, min,
-//   max (a, b); fma(a, b, c) = a b + c; fnma(a, b, c) = c - a b; round(a) to an integer min(a, b)
-//   and max(a, b) give b if b is NaN; what they give if only a is NaN does not matter
+// Floats: every operation is rounded to nearest even, subnormals are kept
+//   F zero(), set(float), load(const float*)
+//   F load_first(const float*, n)   the first n lanes, the others 0; nothing else is read
+//   void store(float*, F), store_first(float*, F, n)
+//   F load_f16(const uint16_t*), load_bf16(const uint16_t*); void store_f16(uint16_t*, F)
+//   F add, sub, mul, div, min, max (a, b)
+//                                   min and max give b if b is NaN; what they give if only a is NaN
+//                                   does not matter
+//   F fma(a, b, c) = a b + c, fnma(a, b, c) = c - a b, round(a) to an integer
 // Integers
-//   I zero_i(), set_i(int32_t), add_i, sub_i, max_i (a, b); half(a) = a >> 1 (arithmetic)
-//   I round_to_int(F) to nearest even; F to_float(I); I magnitude_bits(F) = the bits without the
-//   sign F power_of_two(I n) = 2^n, -126 <= n <= 127 void store_i(int32_t*, I); store_i8(int8_t*,
-//   I): the low bytes, kLanes of them
-// Weights. With kPanels = 2 the second panel stands `next` bytes behind the first; else next is not
+//   I zero_i(), set_i(int32_t), add_i, sub_i, max_i (a, b), half(a) = a >> 1 (arithmetic)
+//   I round_to_int(F) to nearest even; F to_float(I)
+//   I magnitude_bits(F)             the bits without the sign
+//   F power_of_two(I n)             2^n, -126 <= n <= 127
+//   void store_i(int32_t*, I); void store_i8(int8_t*, I): the low bytes, kLanes of them
+// Weights: with kPanels = 2 the second panel stands `next` bytes behind the first; else next is not
 // used
-//   F load_panels_f32, load_panels_f16, load_panels_bf16 (const uint8_t*, next): 8 rows of each
-//   panel Bytes load_panels(const uint8_t*, next): 32 bytes of each panel Bytes low_nibbles(Bytes),
-//   high_nibbles(Bytes) Bytes broadcast(const int8_t* four): four columns of a prepared row in
-//   every lane SumU4 dot_u4(SumU4, Bytes w, Bytes x): w from 0 to 15; at most 8 times; I
-//   total(SumU4) SumS8 dot_s8(SumS8, Bytes w, Bytes x): w from -128 to 127, x from -127 to 127; at
-//   most 8 times I total(SumS8, int32_t sum_of_x): the same sum_of_x as in the prepared row, for
-//   those who bias w SumU4 zero_u4(); SumS8 zero_s8()
+//   F load_panels_f32, load_panels_f16, load_panels_bf16 (const uint8_t*, next)   8 rows of each panel
+//   Bytes load_panels(const uint8_t*, next)   32 bytes of each panel
+//   Bytes low_nibbles(Bytes), high_nibbles(Bytes)
+//   Bytes broadcast(const int8_t* four)       four columns of a prepared row in every lane
+//   SumU4 zero_u4(), dot_u4(SumU4, Bytes w, Bytes x)   w from 0 to 15; at most 8 times; I total(SumU4)
+//   SumS8 zero_s8(), dot_s8(SumS8, Bytes w, Bytes x)   w from -128 to 127, x from -127 to 127; at most
+//                                                      8 times
+//   I total(SumS8, int32_t sum_of_x)          sum_of_x as in the prepared row, for those who bias w
 #pragma once
 
 #define COLIBRI_INLINE __attribute__((always_inline)) inline
