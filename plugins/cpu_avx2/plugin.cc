@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// cpu_avx2: the kernel templates of cpu_common for AVX2, FMA and F16C.
 #include "plugins/cpu_common/kernel_plugin.h"
 #include "plugins/cpu_common/kernels.h"
 #include "plugins/cpu_common/simd_avx2.h"
