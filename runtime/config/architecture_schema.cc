@@ -256,10 +256,10 @@ Where a value is called an expression it is one of
 - `{ first: [a, b, ...] }`: the first operand that the model has and that is not null, or null;
 - `{ div: [a, b] }`: the quotient; of integers it must leave no remainder.
 
-A tensor is a name, or `{ name: ..., tied_to: role, optional: expression }`: where `optional` is true
-and the checkpoint lacks the tensor, that of the other role takes its place. `{l}` stands for the
-number of the layer and `{e}` for that of the expert. A tensor of a checkpoint that no role and no
-glob of `ignore` names is an error when the model is loaded.
+A tensor is a name, or `{ name: ..., tied_to: role, optional: expression }`: where `optional` is
+true and the checkpoint lacks the tensor, that of the other role takes its place. `{l}` stands for
+the number of the layer and `{e}` for that of the expert. A tensor of a checkpoint that no role and
+no glob of `ignore` names is an error when the model is loaded.
 )";
 
 using Scope = TensorTemplate::Scope;

@@ -207,6 +207,10 @@ Value merge(Value weak, Value strong) {
 
 void apply_override(const Table& table, const Override& change, Value& document,
                     Problems& problems) {
+  if (change.key == "extends" || change.key.starts_with("extends.")) {
+    problems.add(position_of_name(change.origin), change.key, "can be given in a file only");
+    return;
+  }
   std::optional<Value> value = value_of(find_field(table, change.key), change, problems);
   if (!value) return;
   Value* target = &document;

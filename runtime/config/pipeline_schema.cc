@@ -360,10 +360,11 @@ model: { path: ../models/demo }
   (`colibri config validate FILE`).
 - Values are typed by their key, never by how they look. Numbers are decimal; `yes` and `on` are no
   booleans. Anchors, aliases, tags and several documents in one file are refused.
-- `extends: [base.yaml]` builds on other pipelines: maps merge key by key, lists and scalars replace.
+- `extends: [base.yaml]` builds on other pipelines: maps merge key by key, lists and scalars
+  replace.
 - `--set key.path=value` on the command line is stronger than every file. Keys that hold text take
-  the value as it is, all others read it as YAML: `--set 'generate.stop=["END"]'`. A number in a path
-  is an index: `--set sampling.0.options.value=0.5`.
+  the value as it is, all others read it as YAML: `--set 'generate.stop=["END"]'`. A number in a
+  path is an index: `--set sampling.0.options.value=0.5`.
 - `${env:NAME}` and `${env:NAME:-default}` within a value are replaced by an environment variable;
   the result is text and never read as YAML. `$$` stands for one `$`. An unset variable without
   default is an error. Between `{` and `}` of a flow map the value needs quotes.

@@ -72,12 +72,12 @@ std::string Problem::line() const {
 
 void Problems::add(const Position& position, std::string_view key, std::string text) {
   const auto order = [](const Position& p) { return std::tie(*p.file, p.line, p.column); };
-  for (const Problem& problem : list_) {
-    if (order(problem.position) == order(position) && problem.key == key) return;
-  }
   if (list_.size() == kMostProblems) {
     ++dropped_;
     return;
+  }
+  for (const Problem& problem : list_) {
+    if (order(problem.position) == order(position) && problem.key == key) return;
   }
   const auto later = std::upper_bound(list_.begin(), list_.end(), position,
                                       [&](const Position& added, const Problem& problem) {

@@ -163,6 +163,8 @@ TEST(BadOverrides, AreRefusedByName) {
             "--set: threads.count: expected auto, or an integer from 1 to "
             "1024, found a map"},
            {"model.path.name", "x", "--set: model.path.name: model.path is 'm', not a map"},
+           {"extends", "[a.yaml]", "--set: extends: can be given in a file only"},
+           {"extends.0", "a.yaml", "--set: extends.0: can be given in a file only"},
            {"threads", "", "--set: threads: is empty; a document is expected"},
            {"", "1", "--set: expected a map, found '1'"},
            {"generate.stop", "*a",
