@@ -15,25 +15,26 @@ namespace {
 Result<uint64_t> bytes_of(const TensorEntry& tensor) {
   const std::optional<CodecBlock> block = codec_block(tensor.codec);
   if (!block) return unsupported("has the unknown codec " + std::to_string(tensor.codec));
+  // Far enough below the largest int64 that bytes fit too. A zero must not hide an overflow of the
+  // other extents from those who multiply in another order.
+  constexpr int64_t kMostElements = INT64_MAX / 64;
+  int64_t elements = 1;
+  bool empty = false;
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.shape[i] == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(elements, tensor.shape[i], &elements) ||
+               elements > kMostElements) {
+      return corrupt_data("has the shape " + shape_text(tensor) + ", which overflows");
+    }
+  }
   const int64_t last = tensor.rank == 0 ? 1 : tensor.shape[tensor.rank - 1];
   if (last % block->elements != 0) {
     return corrupt_data("has rows of " + std::to_string(last) + " elements, and " +
                         codec_name(tensor.codec) + " needs a multiple of " +
                         std::to_string(block->elements));
   }
-  uint64_t blocks = static_cast<uint64_t>(last / block->elements);
-  for (uint32_t i = 0; i + 1 < tensor.rank; ++i) {
-    // Below INT64_MAX / 64, so that the number of elements fits an int64 too.
-    if (__builtin_mul_overflow(blocks, static_cast<uint64_t>(tensor.shape[i]), &blocks) ||
-        blocks > INT64_MAX / 64) {
-      return corrupt_data("has the shape " + shape_text(tensor) + ", which overflows");
-    }
-  }
-  uint64_t bytes = 0;
-  if (__builtin_mul_overflow(blocks, block->bytes, &bytes)) {
-    return corrupt_data("has the shape " + shape_text(tensor) + ", which overflows");
-  }
-  return bytes;
+  return empty ? 0 : static_cast<uint64_t>(elements / block->elements) * block->bytes;
 }
 
 Status check_entry(const TensorEntry& tensor, const ModelFiles& files) {

@@ -33,7 +33,7 @@ const char* meaning(simdjson::error_code code) {
     case simdjson::N_ATOM_ERROR:
       return "an unquoted word that is not true, false or null";
     default:
-      return "a comma, colon, quote or bracket is missing or misplaced";
+      return "a comma, colon, quote or bracket is missing, or something that JSON does not have";
   }
 }
 
@@ -60,6 +60,10 @@ Status JsonText::close() {
 
 Status JsonText::failed(simdjson::error_code code, const std::string& expected) {
   if (code == simdjson::INCORRECT_TYPE) return corrupt_data(name_ + ": " + expected);
+  // What simdjson finds out at the end of the text has no other place.
+  if (code == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
+    return corrupt_data(name_ + ": is not JSON: " + meaning(code));
+  }
   return malformed(meaning(code));
 }
 
