@@ -3,7 +3,6 @@
 // for the same.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -25,9 +24,10 @@ class OperatorDesc {
   OperatorDesc(uint32_t op, const Attributes& attributes, std::vector<colibri_tensor> weights,
                int64_t max_rows)
       : op_(op),
-        attributes_((sizeof(attributes) + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t)),
+        attributes_((sizeof(attributes) + sizeof(uint64_t) - 1) / sizeof(uint64_t)),
         weights_(std::move(weights)),
         max_rows_(max_rows) {
+    static_assert(alignof(Attributes) <= alignof(uint64_t));
     std::memcpy(attributes_.data(), &attributes, sizeof(attributes));
   }
 
@@ -38,7 +38,7 @@ class OperatorDesc {
 
  private:
   uint32_t op_;
-  std::vector<std::max_align_t> attributes_;
+  std::vector<uint64_t> attributes_;
   std::vector<colibri_tensor> weights_;
   int64_t max_rows_;
 };
