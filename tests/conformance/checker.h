@@ -26,15 +26,19 @@ class Checker {
   bool quick() const { return extent_ == Extent::kQuick; }
   void check(const Question& question, const Call& call);
   OperatorReport take_report(const char* operator_name);
+  // A hash (64-bit FNV-1a) of all that the reference has answered.
+  uint64_t answers() const { return answers_; }
 
  private:
   void fail(const Question& question, const std::string& what);
+  void remember(const std::vector<Output>& answers);
 
   const colibri_kernels_0& table_;
   const colibri_kernels_0& reference_;
   const colibri_host& host_;
   Extent extent_;
   OperatorReport report_;
+  uint64_t answers_ = 14695981039346656037u;
 };
 
 // The questions of each operator.

@@ -23,7 +23,7 @@ struct OperatorReport {
   std::vector<std::string> failures;
 };
 
-// One report for each operator. `host` is what op_create gets; its math must be
+// One report for each operator, and one for the reference itself if all questions were answered alike. `host` is what op_create gets; its math must be
 // portable_math_table(). The table's functions run in this process, on threads of their own: a
 // table that crashes takes the caller along. [setup]
 std::vector<OperatorReport> check_kernels(const colibri_kernels_0& table, const colibri_host& host,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "plugins/cpu_common/layouts.h"
 
@@ -14,39 +15,28 @@ namespace {
 constexpr uint8_t kFill = 0xA5;
 constexpr uint8_t kGuardFill = 0x5A;
 
-template <typename T>
-T read(const std::vector<uint8_t>& bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof(T));
-  return value;
+// Gives the number at `at` the usual bits of NaN if it is one.
+void unify_f32(uint8_t* at) {
+  uint32_t bits;
+  std::memcpy(&bits, at, sizeof(bits));
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) bits = 0x7FC00000u;
+  std::memcpy(at, &bits, sizeof(bits));
+}
+void unify_f16(uint8_t* at) {
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof(bits));
+  if ((bits & 0x7FFF) > 0x7C00) bits = 0x7E00;
+  std::memcpy(at, &bits, sizeof(bits));
 }
 
-bool same_f32(uint32_t a, uint32_t b) {
-  const auto is_nan = [](uint32_t x) { return (x & 0x7FFFFFFFu) > 0x7F800000u; };
-  return a == b || (is_nan(a) && is_nan(b));
-}
-bool same_f16(uint16_t a, uint16_t b) {
-  const auto is_nan = [](uint16_t x) { return (x & 0x7FFF) > 0x7C00; };
-  return a == b || (is_nan(a) && is_nan(b));
-}
-
-// Whether byte `at` of a prepared row belongs to its scales.
-bool is_scale(const Output& output, size_t at) {
-  const auto in_row = static_cast<int64_t>(at) % output.stride;
-  return in_row >= output.cols && in_row < output.cols + output.cols / 32 * 4;
-}
-
-std::string at_place(const Output& want, const Output& got, size_t at) {
-  char text[160];
-  const auto a = at + 4 <= want.bytes.size() ? read<uint32_t>(want.bytes, at) : want.bytes[at];
-  const auto b = at + 4 <= got.bytes.size() ? read<uint32_t>(got.bytes, at) : got.bytes[at];
-  float x;
-  float y;
-  std::memcpy(&x, &a, 4);
-  std::memcpy(&y, &b, 4);
-  std::snprintf(text, sizeof(text),
-                "%s differs at byte %zu: expected %08x (%.9g as f32), got %08x (%.9g)",
-                want.name.c_str(), at, a, static_cast<double>(x), b, static_cast<double>(y));
+// The bytes from `at` on as a number of four bytes, for messages.
+std::string number_text(const std::vector<uint8_t>& bytes, size_t at) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, bytes.data() + at, std::min(sizeof(bits), bytes.size() - at));
+  float number;
+  std::memcpy(&number, &bits, sizeof(number));
+  char text[64];
+  std::snprintf(text, sizeof(text), "%08x (%.9g as f32)", bits, static_cast<double>(number));
   return text;
 }
 
@@ -102,32 +92,36 @@ Rows::Rows(const std::vector<float>& numbers, int64_t cols, int64_t gap)
 }
 
 Output::Output(std::string output_name, const Rows& rows)
-    : Output(std::move(output_name), rows.tensor().dtype, rows.memory()) {
-  cols = rows.tensor().shape[1];
-  stride = rows.tensor().stride[0];
+    : Output(std::move(output_name),
+             rows.tensor().dtype == COLIBRI_CODEC_F32 ? COLIBRI_CODEC_F32 : COLIBRI_CODEC_U8,
+             rows.memory()) {
+  if (rows.tensor().dtype != COLIBRI_CODEC_Q8_32) return;
+  const int64_t cols = rows.tensor().shape[1];
+  for (int64_t row = 0; row < rows.tensor().shape[0]; ++row) {
+    uint8_t* scales = bytes.data() + row * rows.tensor().stride[0] + cols;
+    for (int64_t block = 0; block < cols / 32; ++block) unify_f32(scales + block * 4);
+  }
 }
 
-Output::Output(std::string output_name, uint32_t number_dtype, const Memory& memory)
+Output::Output(std::string output_name, uint32_t dtype, const Memory& memory)
     : name(std::move(output_name)),
-      dtype(number_dtype),
       bytes(memory.data(), memory.data() + memory.size()),
-      guards_intact(memory.guards_intact()) {}
+      guards_intact(memory.guards_intact()) {
+  if (dtype == COLIBRI_CODEC_F32) {
+    for (size_t at = 0; at + 4 <= bytes.size(); at += 4) unify_f32(&bytes[at]);
+  } else if (dtype == COLIBRI_CODEC_F16) {
+    for (size_t at = 0; at + 2 <= bytes.size(); at += 2) unify_f16(&bytes[at]);
+  }
+}
 
 std::string difference(const Output& want, const Output& got) {
   if (!got.guards_intact) return got.name + ": a write outside of the tensor";
   if (want.bytes == got.bytes) return "";
   if (want.bytes.size() != got.bytes.size()) return got.name + ": another size";
-  const size_t step = want.dtype == COLIBRI_CODEC_F16 ? 2 : want.dtype == COLIBRI_CODEC_U8 ? 1 : 4;
-  for (size_t at = 0; at + step <= want.bytes.size(); at += step) {
-    if (std::memcmp(&want.bytes[at], &got.bytes[at], step) == 0) continue;
-    const bool floats = want.dtype == COLIBRI_CODEC_F32 ||
-                        (want.dtype == COLIBRI_CODEC_Q8_32 && is_scale(want, at));
-    if (floats && same_f32(read<uint32_t>(want.bytes, at), read<uint32_t>(got.bytes, at))) continue;
-    if (step == 2 && same_f16(read<uint16_t>(want.bytes, at), read<uint16_t>(got.bytes, at)))
-      continue;
-    return at_place(want, got, at);
-  }
-  return "";
+  const auto first = std::mismatch(want.bytes.begin(), want.bytes.end(), got.bytes.begin()).first;
+  const size_t at = static_cast<size_t>(first - want.bytes.begin()) / 4 * 4;
+  return want.name + " differs at byte " + std::to_string(at) + ": expected " +
+         number_text(want.bytes, at) + ", got " + number_text(got.bytes, at);
 }
 
 }  // namespace colibri::conformance

@@ -47,19 +47,17 @@ class Rows {
   colibri_tensor tensor_;
 };
 
-// What a call has written, to be compared: all of the memory, so gaps and padding count too.
+// What a call has written, to be compared: all of the memory, so gaps and padding count too. Every NaN has the same bits.
 struct Output {
   std::string name;
-  uint32_t dtype = 0;
   std::vector<uint8_t> bytes;
-  int64_t cols = 0, stride = 0;  // q8_32 only
   bool guards_intact = true;
 
   Output(std::string output_name, const Rows& rows);
-  Output(std::string output_name, uint32_t number_dtype, const Memory& memory);
+  Output(std::string output_name, uint32_t dtype, const Memory& memory);  // numbers of one type
 };
 
-// "" if equal, where a NaN equals any NaN; else what differs first.
+// "" if equal, else what differs first.
 std::string difference(const Output& want, const Output& got);
 
 }  // namespace colibri::conformance
