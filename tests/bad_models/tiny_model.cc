@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bad_models/tiny_model.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 
 namespace colibri::testing {
 namespace {
@@ -39,7 +38,7 @@ int64_t bytes_of(const TinyTensor& tensor) {
 void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream stream(path, std::ios::binary);
   stream << bytes;
-  ASSERT_TRUE(stream.good()) << path;
+  if (!stream.good()) throw std::runtime_error("cannot write " + path.string());
 }
 
 }  // namespace
@@ -116,7 +115,7 @@ std::string safetensors_file(std::string_view header, std::string_view data) {
 
 void replace(std::string* text, std::string_view from, std::string_view to) {
   const size_t at = text->find(from);
-  ASSERT_NE(at, std::string::npos) << from << " does not occur in " << *text;
+  if (at == std::string::npos) throw std::logic_error(std::string(from) + " does not occur");
   text->replace(at, from.size(), to);
 }
 

@@ -41,7 +41,7 @@ std::string data_of(const std::vector<TinyTensor>& tensors);
 // A file: length, header, data.
 std::string safetensors_file(std::string_view header, std::string_view data);
 
-// Replaces the first occurrence; fails the test if there is none.
+// Replaces the first occurrence; throws, and so fails the test, if there is none.
 void replace(std::string* text, std::string_view from, std::string_view to);
 
 }  // namespace colibri::testing
