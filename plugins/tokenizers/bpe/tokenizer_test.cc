@@ -88,7 +88,8 @@ TEST(Tokenizer, UnsupportedComponentsAreNamed) {
            "/pre_tokenizer",
            json::parse(
                R"({"type": "Split", "pattern": {"Regex": "\\bx"}, "behavior": "Isolated", "invert": false})")),
-       "pre_tokenizer.pattern.Regex: the pattern '\\bx' has an escape at byte 1, which this plugin "
+       "pre_tokenizer.pattern.Regex: the pattern '\\bx' has an unknown escape at byte 2, which "
+       "this plugin "
        "cannot match exactly"},
       {with(
            "/pre_tokenizer",
