@@ -124,26 +124,27 @@ Json to_json(const Manifest& manifest, const std::string& why_not) {
 }
 
 std::string to_text(const OptionSpec& option) {
-  std::string text = "  " + option.name + ": " + plugin::name_of(option.type);
+  std::string text = "option      " + option.name + ": " + plugin::name_of(option.type);
   if (option.default_value) text += ", default " + plugin::text_of(*option.default_value);
   if (!option.default_value) text += ", to be given";
   if (option.min) text += ", at least " + plugin::text_of(*option.min);
   if (option.max) text += ", at most " + plugin::text_of(*option.max);
   if (!option.values.empty()) text += ", one of " + joined(option.values, ", ");
-  return text + "\n      " + option.doc + "\n";
+  return text + "\n            " + option.doc + "\n";
 }
 
 std::string to_text(const Manifest& manifest, const std::string& why_not) {
-  std::string text = manifest.id + " " + manifest.version + "\nabi         " +
-                     std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor) +
-                     "\ninterfaces  " + joined(manifest.interfaces, ", ") + "\nrequires    " +
-                     joined(std::vector<std::string>{manifest.architecture}, "") + " " +
-                     joined(manifest.cpu_features, " ") + "\nrank        " +
-                     std::to_string(manifest.rank) + "\n";
-  if (manifest.numerics != 0) {
-    text += std::string("numerics    ") + plugin::numerics_name(manifest.numerics) + "\n";
-  }
-  text += std::string("options") + (manifest.options.empty() ? "     none\n" : "\n");
+  std::string text = manifest.id + " " + manifest.version + "\n";
+  const auto line = [&](std::string name, const std::string& value) {
+    name.resize(12, ' ');
+    text += name + value + "\n";
+  };
+  line("abi", std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor));
+  line("interfaces", joined(manifest.interfaces, ", "));
+  line("for", manifest.architecture);
+  if (!manifest.cpu_features.empty()) line("needs", joined(manifest.cpu_features, " "));
+  line("rank", std::to_string(manifest.rank));
+  if (manifest.numerics != 0) line("numerics", plugin::numerics_name(manifest.numerics));
   for (const OptionSpec& option : manifest.options) text += to_text(option);
   return text + (why_not.empty() ? "suits this machine\n"
                                  : "does not suit this machine: " + why_not + "\n");

@@ -20,7 +20,10 @@ expect() { # text, pattern
 if grep -rIlF -e "$source" -e "$build" "$prefix"/{include,lib/cmake}; then fail "the package refers to the source tree"; fi
 
 cp -r "$source/examples/vendor_plugin" "$example"
-"$cmake" -S "$example" -B "$example/build" "-DCMAKE_PREFIX_PATH=$prefix" "$@" >/dev/null
+# A cross build looks for packages in its sysroot only, unless it is told the very folder.
+where=-DCMAKE_PREFIX_PATH=$prefix
+[ -z "$emulator" ] || where=-DColibri_DIR=$prefix/lib/cmake/Colibri
+"$cmake" -S "$example" -B "$example/build" "$where" "$@" >/dev/null
 "$cmake" --build "$example/build" >/dev/null
 plugins=$example/build/lib/colibri/plugins
 
