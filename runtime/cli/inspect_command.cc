@@ -68,10 +68,13 @@ Json document(const ModelReport& report) {
                        {"elements", group.elements},
                        {"bytes", group.bytes}});
   }
-  Json json = {{"path", report.source->files().path()},
-               {"format", report.format},
-               {"vocabulary", report.source->vocabulary()},
-               {"tokenizer", report.tokenizer.empty() ? Json() : Json(report.tokenizer)}};
+  Json json = {
+      {"path", report.source->files().path()},
+      {"format", report.format},
+      {"vocabulary", report.source->vocabulary()},
+      {"tokenizer", report.tokenizer.empty() ? Json()
+                                             : Json{{"plugin", report.tokenizer},
+                                                    {"vocabulary", report.tokenizer_vocabulary}}}};
   if (report.spec) {
     json["architecture"] = report.spec->architecture;
     json["hyperparameters"] = hyperparameters(*report.spec);
@@ -123,15 +126,18 @@ std::string text(const ModelReport& report) {
       line("model", report.source->files().path()) +
       line("format", report.format + ", names as in " + std::string(report.source->vocabulary()));
   if (report.spec) out += spec_text(*report.spec);
-  if (!report.tokenizer.empty()) out += line("tokenizer", report.tokenizer);
+  out += line("tokenizer", report.tokenizer.empty()
+                               ? "none"
+                               : report.tokenizer + ", " +
+                                     std::to_string(report.tokenizer_vocabulary) + " tokens");
   uint64_t bytes = 0;
   for (const TensorGroup& group : report.tensors) bytes += group.bytes;
   out +=
       line("tensors", std::to_string(report.source->tensors().size()) + ", " + human_bytes(bytes));
   for (const TensorGroup& group : report.tensors) {
     out += "  " + utf8::printable(group.name) + (group.role.empty() ? "" : " = " + group.role) +
-           "\n      " + std::to_string(group.count) + " x " + group.codec + " " + group.shape +
-           ", " + human_bytes(group.bytes) + "\n";
+           "\n      " + std::to_string(group.count) + " x " + group.codec + " " +
+           Json(group.shape).dump() + ", " + human_bytes(group.bytes) + "\n";
   }
   if (!report.unknown_keys.empty()) {
     out += "metadata that nothing here reads\n";

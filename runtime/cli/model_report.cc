@@ -60,8 +60,9 @@ std::vector<TensorGroup> groups_of(const model::ModelSource& source, const Roles
     TensorGroup group = {.name = pattern_of(tensor.name),
                          .role = role == roles.end() ? "" : role->second,
                          .codec = model::codec_name(tensor.codec),
-                         .shape = model::shape_text(tensor)};
-    const std::string key = group.name + "\n" + group.role + "\n" + group.codec + group.shape;
+                         .shape = {tensor.shape.begin(), tensor.shape.begin() + tensor.rank}};
+    const std::string key =
+        group.name + "\n" + group.role + "\n" + group.codec + model::shape_text(tensor);
     const auto [found, is_new] = index.emplace(key, groups.size());
     if (is_new) groups.push_back(std::move(group));
     TensorGroup& sum = groups[found->second];
@@ -95,10 +96,9 @@ Status bind(const config::Pipeline& pipeline, ModelReport* report) {
 Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
   COLIBRI_ASSIGN(const auto tokenizer,
                  engine::Tokenizer::open(*report->registry, pipeline.tokenizer, *report->source));
-  report->tokenizer =
-      tokenizer == nullptr
-          ? "none"
-          : tokenizer->plugin_id() + ", " + std::to_string(tokenizer->vocabulary()) + " tokens";
+  if (tokenizer == nullptr) return {};
+  report->tokenizer = tokenizer->plugin_id();
+  report->tokenizer_vocabulary = tokenizer->vocabulary();
   return {};
 }
 

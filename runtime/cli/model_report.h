@@ -23,7 +23,7 @@ struct TensorGroup {
   std::string name;  // "model.layers.*.self_attn.q_proj.weight"
   std::string role;  // of a bound tensor: "q"; else empty
   std::string codec;
-  std::string shape;
+  std::vector<int64_t> shape;
   int64_t count = 0;
   int64_t elements = 0;  // of all of them
   uint64_t bytes = 0;
@@ -39,7 +39,8 @@ struct ModelReport {
   std::optional<model::ModelSpec> spec;             // nullopt: it cannot be run, see problems
   std::vector<std::string_view> unknown_keys;
 
-  std::string tokenizer;  // "bpe, 512 tokens"; "none"; empty = cannot be used, see problems
+  std::string tokenizer;              // id of its plugin; empty = none, or see problems
+  uint32_t tokenizer_vocabulary = 0;  // tokens
   std::vector<std::string> problems;  // why the model cannot be run as it is
 };
 
