@@ -119,8 +119,8 @@ bool fit_as(const OperatorState& state, const void* arguments) {
 
 bool is_cache(const colibri_tensor& t, uint32_t dtype, int64_t kv_heads, int64_t width) {
   return t.struct_size >= sizeof(t) && t.dtype == dtype && t.rank == 4 && t.buffer != nullptr &&
-         t.shape[0] == kv_heads && t.shape[1] >= 0 && t.shape[2] == width &&
-         t.shape[3] == COLIBRI_KV_BLOCK;
+         t.shape[0] == kv_heads && t.shape[1] >= 0 && t.shape[1] <= INT32_MAX &&
+         t.shape[2] == width && t.shape[3] == COLIBRI_KV_BLOCK;
 }
 
 }  // namespace

@@ -26,8 +26,9 @@ struct ProductScratch {
   uint8_t* tokens;  // what a product needs of its rows
 
   static COLIBRI_INLINE int64_t bytes(const OperatorState& state) {
-    return 2 * kGatedFloats * 4 +
-           kTaskRows * std::max<int64_t>(state.cols / kBlockCols * 40, sizeof(float*));
+    const int64_t token = is_quantised_codec(state.weight_codec) ? state.cols / kBlockCols * 40
+                                                                 : int64_t{sizeof(float*)};
+    return 2 * kGatedFloats * 4 + kTaskRows * token;
   }
   explicit COLIBRI_INLINE ProductScratch(void* memory)
       : gate(static_cast<float*>(memory)),

@@ -49,20 +49,26 @@ void store_number(uint32_t codec, uint8_t* to, int64_t index, float number) {
   }
 }
 
-void pack_float_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
-  const int64_t element = codec == COLIBRI_CODEC_F32 ? 4 : 2;
-  for (int64_t r = 0; r < kPanelRows; ++r) {
-    const int64_t row = first_row + r;
+// The same bytes, so that even a NaN keeps its own.
+template <typename Number>
+void interleave(const Source& from, int64_t first_row, uint8_t* panel) {
+  for (int64_t r = 0; r < kPanelRows && first_row + r < from.rows; ++r) {
+    const uint8_t* row = from.row(first_row + r);
     for (int64_t column = 0; column < from.cols; ++column) {
-      const int64_t index = column * kPanelRows + r;
-      if (row >= from.rows) {
-        store_number(codec, panel, index, 0);
-      } else if (from.codec == codec) {  // the same bytes, so that even a NaN keeps its own
-        std::memcpy(panel + index * element, from.row(row) + column * element,
-                    static_cast<size_t>(element));
-      } else {
-        store_number(codec, panel, index, from.number(row, column));
-      }
+      std::memcpy(panel + (column * kPanelRows + r) * static_cast<int64_t>(sizeof(Number)),
+                  row + column * static_cast<int64_t>(sizeof(Number)), sizeof(Number));
+    }
+  }
+}
+
+void pack_float_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
+  std::memset(panel, 0, static_cast<size_t>(panel_bytes(codec, from.cols)));
+  if (from.codec == codec && codec == COLIBRI_CODEC_F32)
+    return interleave<uint32_t>(from, first_row, panel);
+  if (from.codec == codec) return interleave<uint16_t>(from, first_row, panel);
+  for (int64_t r = 0; r < kPanelRows && first_row + r < from.rows; ++r) {
+    for (int64_t column = 0; column < from.cols; ++column) {
+      store_number(codec, panel, column * kPanelRows + r, from.number(first_row + r, column));
     }
   }
 }

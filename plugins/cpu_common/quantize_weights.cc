@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kF16NaN = 0x7E00;
 constexpr float kSmallestScale =
-    std::numeric_limits<float>::min();  // a smaller one has no finite inverse: the block is 0
+    std::numeric_limits<float>::min();  // a smaller one, 0 as f16, may have no finite inverse
 
 // The number of the largest magnitude, the first of several; NaN if one is not finite.
 float extreme(const float* weights) {
@@ -35,24 +35,23 @@ void quantize_q8_0(const float weights[32], Q8Block* block) {
     return;
   }
   const float scale = most / 127;
+  block->scale = f16_from_f32(scale);
   if (scale < kSmallestScale) return;
   const float inverse = 1 / scale;
-  block->scale = f16_from_f32(scale);
   for (int i = 0; i < 32; ++i) block->q[i] = static_cast<int8_t>(std::round(weights[i] * inverse));
 }
 
 void quantize_q4_0(const float weights[32], Q4Block* block) {
   const float most = extreme(weights);
-  block->scale = 0;
   std::memset(block->q, 0x88, sizeof(block->q));
   if (std::isnan(most)) {
     block->scale = kF16NaN;
     return;
   }
   const float scale = most / -8;
+  block->scale = f16_from_f32(scale);
   if (std::fabs(scale) < kSmallestScale) return;
   const float inverse = 1 / scale;
-  block->scale = f16_from_f32(scale);
   auto nibble = [&](int i) { return std::min(15, static_cast<int>(weights[i] * inverse + 8.5f)); };
   for (int i = 0; i < 16; ++i) block->q[i] = static_cast<uint8_t>(nibble(i) | nibble(i + 16) << 4);
 }

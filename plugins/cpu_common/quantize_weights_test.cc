@@ -55,7 +55,7 @@ TEST(QuantizeWeights, ZeroTinyAndNotFiniteBlocks) {
     EXPECT_EQ(std::isnan(f32_from_f16(q4.scale)), !std::isfinite(value));
     if (std::isfinite(value)) {
       EXPECT_EQ(q8.scale, 0);
-      EXPECT_EQ(q4.scale, 0);
+      EXPECT_EQ(q4.scale, 0x8000);  // -0, as in GGUF's reference
     }
     for (int8_t q : q8.q) EXPECT_EQ(q, 0);
     for (uint8_t q : q4.q) EXPECT_EQ(q, 0x88);
