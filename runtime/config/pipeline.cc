@@ -21,7 +21,7 @@ Value scalar(std::string text, const Position& position) {
 
 // What a pipeline of nothing but a model looks like.
 Value document_for(const std::filesystem::path& model) {
-  const Position none = position_of_name("default");
+  const Position none = position_of_name(kDefault);
   const auto map = [&](std::initializer_list<std::pair<std::string, Value>> entries) {
     Value result;
     result.kind = Value::Kind::kMap;
@@ -64,7 +64,8 @@ std::string Pipeline::place(std::string_view key) const {
     parent = dot == parent.npos ? std::string_view() : parent.substr(0, dot);
     value = effective.at(parent);
   }
-  return value->position.text() + ": " + std::string(key);
+  const std::string where = value->position.text();
+  return where == kDefault ? std::string(key) + " (default)" : where + ": " + std::string(key);
 }
 
 Result<Override> parse_override(std::string_view text) {

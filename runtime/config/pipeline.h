@@ -101,7 +101,8 @@ struct Pipeline {
   // The whole document: every key, defaults filled in, each value with the position it came from.
   Value effective;
 
-  // Where a key's value came from, to stand before a message: "plc.yaml:4:16: model.path".
+  // Where a key's value came from, to stand before a message: "plc.yaml:4:16: model.path",
+  // "--set: threads.count", "model.format (default)".
   std::string place(std::string_view key) const;
 };
 

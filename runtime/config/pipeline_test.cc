@@ -205,6 +205,7 @@ TEST_F(PipelineTest, OverridesAreStrongest) {
   EXPECT_EQ(p.tokenizer.options.find("cache")->text, "16");
   EXPECT_EQ(p.threads.count, 2u);
   EXPECT_EQ(p.place("threads.count"), "-t: threads.count");
+  EXPECT_EQ(p.place("model.format"), "model.format (default)");
   EXPECT_EQ(p.place("sampling.0.options.other"), "p.yaml:4:44: sampling.0.options.other");
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 Value default_of(const Field& field) {
   Problems none;
-  Value value = parse_yaml(field.fallback, "default", none).value_or(Value());
+  Value value = parse_yaml(field.fallback, kDefault, none).value_or(Value());
   const auto move_to_default = [](auto& self, Value& part) -> void {
     part.position.line = 0;
     part.key_position.line = 0;

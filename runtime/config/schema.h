@@ -19,6 +19,9 @@ namespace colibri::config {
 struct Field;
 struct Table;
 
+// What the position of a value that nobody gave calls its source.
+inline constexpr char kDefault[] = "default";
+
 // An allowed word, and the number or enumerator it stands for.
 struct Choice {
   std::string_view name;
