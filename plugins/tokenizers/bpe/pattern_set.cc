@@ -7,20 +7,30 @@
 #include <cstdio>
 #include <vector>
 
+#include "plugins/tokenizers/bpe/unicode_additions.h"
+
 namespace colibri::bpe {
 namespace {
 
-// Oniguruma's \w, as the inside of a PCRE2 set.
-constexpr char kWord[] = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-// What \w takes in besides when it stands outside of a set: superscripts and fractions of Latin-1.
-constexpr char kWordOutside[] = R"(\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
+// General categories, by the same names in both. (C and Cn are not here: they change with every Unicode.) Any other name is
+// taken for a script; PCRE2 by itself would read that as Script_Extensions.
+constexpr std::string_view kCategories[] = {"Cc", "Cf", "Co", "Cs", "L",  "Ll", "Lm", "Lo", "Lt",
+                                            "Lu", "M",  "Mc", "Me", "Mn", "N",  "Nd", "Nl", "No",
+                                            "P",  "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S",
+                                            "Sc", "Sk", "Sm", "So", "Z",  "Zl", "Zp", "Zs"};
 
-// General categories, by the same names in both. Any other name is taken for a binary property of
-// this list, or else for a script; PCRE2 by itself would read a script's name as Script_Extensions.
-constexpr std::string_view kCategories[] = {
-    "C",  "Cc", "Cf", "Cn", "Co", "Cs", "L",  "Ll", "Lm", "Lo", "Lt", "Lu",         "M",
-    "Mc", "Me", "Mn", "N",  "Nd", "Nl", "No", "P",  "Pc", "Pd", "Pe", "Pf",         "Pi",
-    "Po", "Ps", "S",  "Sc", "Sk", "Sm", "So", "Z",  "Zl", "Zp", "Zs", "Alphabetic", "White_Space"};
+// A category as the inside of a PCRE2 set.
+std::string category(std::string_view name) {
+  return "\\p{" + std::string(name) + "}" + added_ranges(name);
+}
+
+// Oniguruma's \w, likewise. Outside of sets it takes in superscripts and fractions of Latin-1.
+std::string word(bool inside_set) {
+  std::string text =
+      R"(\p{Alphabetic})" + category("L") + category("M") + category("Nd") + category("Pc");
+  if (!inside_set) text += R"(\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
+  return text;
+}
 
 bool is_letter_or_digit(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -70,7 +80,13 @@ Status read_property(PatternReader& in, bool negated, Member& member) {
   }
   const bool known =
       std::find(std::begin(kCategories), std::end(kCategories), name) != std::end(kCategories);
-  member.inside = std::string(negated ? "\\P{" : "\\p{") + (known ? "" : "sc:") + name + "}";
+  if (known && negated) {
+    member.group = "[^" + category(name) + "]";
+  } else if (known) {
+    member.inside = category(name);
+  } else {
+    member.inside = std::string(negated ? "\\P{" : "\\p{") + "sc:" + name + "}";
+  }
   return {};
 }
 
@@ -153,7 +169,7 @@ Status read_set(PatternReader& in, int depth, std::string& text) {
   if (sides.back().empty()) return in.refuse("an empty side of &&");
   in.take("]");
   const bool simple = sides.size() == 1 && sides[0].groups.empty();
-  if (negated && !simple) return in.refuse("a negated set with \\W, sets or && in it");
+  if (negated && !simple) return in.refuse("a negated set with a negated class, sets or && in it");
   text = simple ? (negated ? "[^" : "[") + sides[0].inside + "]" : text_of_set(sides);
   return {};
 }
@@ -201,17 +217,16 @@ Status read_escape(PatternReader& in, bool inside_set, Member& member) {
       member.inside = "\\P{White_Space}";
       return {};
     case 'd':
-      member.inside = "\\p{Nd}";
+      member.inside = category("Nd");
       return {};
     case 'D':
-      member.inside = "\\P{Nd}";
+      member.group = "[^" + category("Nd") + "]";
       return {};
     case 'w':
-      member.inside = std::string(kWord) + (inside_set ? "" : kWordOutside);
+      member.inside = word(inside_set);
       return {};
     case 'W':
-      member.group =
-          std::string("[^") + kWord + (inside_set ? "]" : std::string(kWordOutside) + "]");
+      member.group = "[^" + word(inside_set) + "]";
       return {};
     case 'h':
       member.inside = "0-9A-Fa-f";

@@ -12,7 +12,7 @@
 namespace colibri::bpe {
 namespace {
 
-constexpr size_t kMaxPattern = 16384;       // bytes
+constexpr size_t kMaxPattern = 65536;       // bytes
 constexpr uint32_t kMatchLimit = 10000000;  // steps of one match
 constexpr uint32_t kHeapLimit = 64 << 10;   // KiB
 constexpr size_t kJitStackStart = 32 << 10;

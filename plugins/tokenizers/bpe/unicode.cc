@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "plugins/tokenizers/bpe/unicode_additions.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::bpe {
@@ -86,7 +87,7 @@ void order_marks(std::vector<utf8proc_int32_t>& characters) {
 bool is_numeric(char32_t c) {
   const utf8proc_category_t kind = category(c);
   return kind == UTF8PROC_CATEGORY_ND || kind == UTF8PROC_CATEGORY_NL ||
-         kind == UTF8PROC_CATEGORY_NO;
+         kind == UTF8PROC_CATEGORY_NO || added_category(c).starts_with('N');
 }
 
 bool is_punctuation(char32_t c) {
@@ -125,9 +126,12 @@ bool is_word(char32_t c) {
     case UTF8PROC_CATEGORY_PC:
       return true;
     default:
-      return c == 0x200C || c == 0x200D ||
-             contains(std::begin(kCircledLetters), std::end(kCircledLetters), c);
+      break;
   }
+  const std::string_view added = added_category(c);
+  return added.starts_with('L') || added.starts_with('M') || added == "Nd" || added == "Pc" ||
+         c == 0x200C || c == 0x200D ||
+         contains(std::begin(kCircledLetters), std::end(kCircledLetters), c);
 }
 
 std::string nfc(std::string_view text) {

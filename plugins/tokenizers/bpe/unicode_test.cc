@@ -66,6 +66,7 @@ TEST(Nfc, ALongRunOfMarksCostsNoSquare) {
 
 TEST(Classes, FollowTheReference) {
   EXPECT_TRUE(is_numeric('7') && is_numeric(0xBD) && is_numeric(0x2167));
+  EXPECT_TRUE(is_numeric(0x10D40) && is_word(0x10D40) && is_word(0x1C8A));  // of Unicode 16
   EXPECT_FALSE(is_numeric('a') || is_numeric(0x4E00));
   EXPECT_TRUE(is_space(0x85) && is_space(0x3000) && is_space('\v') && is_space(0x2028));
   EXPECT_FALSE(is_space(0x180E) || is_space(0x200B) || is_space(0x1F));
