@@ -168,7 +168,9 @@ function(colibri_add_plugin name)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
   if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_MODULE_LINKER_FLAGS}" MATCHES "-fsanitize") # their runtime lives in the host
-    target_link_options(${name} PRIVATE -Wl,-z,defs -static-libgcc -static-libstdc++)
+    # The plugin brings its C++ library. Not libgcc: an exception that escapes from a plugin with an unwinder of its own ends
+    # the process, where the host would else catch it.
+    target_link_options(${name} PRIVATE -Wl,-z,defs -static-libstdc++)
   endif()
   foreach(level v4=avx512f v3=avx2)
     string(REGEX MATCH "^(.*)=(.*)$" level ${level})

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
@@ -310,6 +312,35 @@ TEST_F(BadPluginsTest, TheProgramReportsACrashAndLives) {
             "skipped  bad input: not loaded\n"
             "skipped  workers: not loaded\n"
             "skipped  numerics: not loaded\n");
+}
+
+TEST_F(BadPluginsTest, TheProgramPrintsJson) {
+  add("good");
+  add("no_manifest");
+  ASSERT_EQ(setenv("COLIBRI_PLUGIN_PATH", folder_.c_str(), 1), 0);
+  int code = 0;
+  const auto listed = nlohmann::json::parse(run("plugins list --json", &code));
+  ASSERT_EQ(unsetenv("COLIBRI_PLUGIN_PATH"), 0);
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(listed["machine"]["architecture"], profile_.architecture);
+  std::map<std::string, nlohmann::json> by_file;
+  for (const auto& plugin : listed["plugins"]) by_file[plugin["file"]] = plugin;
+  const nlohmann::json good = by_file[folder_ / "good.so"];
+  EXPECT_EQ(good["id"], "good");
+  EXPECT_EQ(good["accepted"], true);
+  EXPECT_EQ(good["interfaces"], nlohmann::json::array({"colibri.sampler/1"}));
+  EXPECT_EQ(by_file[folder_ / "no_manifest.so"]["reason"],
+            "no Colibri manifest in it (docs/writing-a-plugin.md)");
+
+  const std::string file = "'" + built("good").string() + "'";
+  const auto inspected = nlohmann::json::parse(run("plugins inspect --json " + file, &code));
+  EXPECT_EQ(inspected["id"], "good");
+  EXPECT_EQ(inspected["suits_this_machine"], true);
+  const auto checked = nlohmann::json::parse(run("plugins check --json " + file, &code));
+  EXPECT_EQ(code, 0);
+  ASSERT_EQ(checked.size(), 6u);
+  EXPECT_EQ(checked[1]["group"], "load");
+  EXPECT_EQ(checked[1]["outcome"], "passed");
 }
 
 TEST_F(BadPluginsTest, TheProgramRefusesByName) {
