@@ -109,6 +109,7 @@ void add_print(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand(
       "print", "Print every value of a pipeline that is in force, and where it came from");
   options->add_to(*command);
+  options->add_settings_to(*command);
   command->callback([options, &invocation] { fail_if(print_effective(*options), invocation); });
 }
 

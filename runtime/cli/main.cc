@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "colibri/plugin.h"
@@ -35,6 +35,20 @@ int main(int argc, char** argv) {
   add_tokenize_command(app, invocation);
   add_plugins_command(app, invocation);
   add_config_command(app, invocation);
+  // CLI11 only says that a command is required, not that this one is unknown.
+  if (argc > 1 && argv[1][0] != '-') {
+    std::string known;
+    bool found = false;
+    for (const CLI::App* command : app.get_subcommands({})) {
+      found = found || command->get_name() == argv[1];
+      known += " " + command->get_name();
+    }
+    if (!found) {
+      const std::string text = "unknown command '" + std::string(argv[1]) + "'; there are:" + known;
+      invocation.fail(colibri::invalid_argument(text), kRefused);
+      return invocation.exit_code;
+    }
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

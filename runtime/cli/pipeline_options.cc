@@ -11,15 +11,18 @@ void PipelineOptions::add_to(CLI::App& command) {
                      "A pipeline (.yaml), or a model folder or file to run with all settings at "
                      "their defaults");
   command.add_option("-m,--model", model, "Model folder or file; overrides model.path");
-  command.add_option("-n,--max-tokens", max_tokens, "Tokens to generate: generate.max_tokens");
-  command.add_option("-c,--context", context, "Longest sequence: context.max_tokens");
-  command.add_option("-t,--threads", threads, "threads.count");
-  command.add_option("--seed", seed, "generate.seed");
   command
       .add_option("--set", set, "Override any key of the pipeline, e.g. --set experts.budget=40%")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
+}
+
+void PipelineOptions::add_settings_to(CLI::App& command) {
+  command.add_option("-n,--max-tokens", max_tokens, "Tokens to generate: generate.max_tokens");
+  command.add_option("-c,--context", context, "Longest sequence: context.max_tokens");
+  command.add_option("-t,--threads", threads, "threads.count");
+  command.add_option("--seed", seed, "generate.seed");
 }
 
 Result<config::Pipeline> PipelineOptions::open() const {

@@ -19,7 +19,8 @@ struct PipelineOptions {
   std::optional<uint64_t> max_tokens, context, threads, seed;  // -n, -c, -t, --seed
   std::vector<std::string> set;                                // --set key=value
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command);           // PIPELINE, -m, --set
+  void add_settings_to(CLI::App& command);  // -n, -c, -t, --seed
   // The pipeline with all changes applied; --set comes last and wins.
   Result<config::Pipeline> open() const;
 };

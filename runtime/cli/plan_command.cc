@@ -122,6 +122,8 @@ std::string text(const engine::Plan& plan) {
   std::vector<std::string> chain;
   for (const auto& choice : plan.pipeline.sampling) chain.push_back(choice.plugin);
   line("sampling", chain.empty() ? "greedy" : joined(chain));
+  line("generate", "up to " + std::to_string(plan.pipeline.generate.max_tokens) + " tokens, seed " +
+                       std::to_string(plan.pipeline.generate.seed));
   out += "operators\n";
   for (const auto& made : plan.operators->all()) {
     out += "  " + made->choice().plugin->id() + ": " + made->description() + "\n      for " +
@@ -160,6 +162,7 @@ void add_plan_command(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("plan", "Show what would be run, by which plugins, in how much memory");
   options->pipeline.add_to(*command);
+  options->pipeline.add_settings_to(*command);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &invocation] {
     if (Status status = plan(*options); !status.ok()) invocation.fail(status, kRefused);

@@ -46,6 +46,11 @@ Result<Ready> prepare(const RunOptions& options) {
   }
   COLIBRI_ASSIGN(ready.ids,
                  engine::encode_prompt(*plan->tokenizer, plan->pipeline.prompt.text, input));
+  if (ready.ids.empty()) {
+    return invalid_argument(
+        "the input makes no token to start from: it is empty, and so is "
+        "prompt.template, and the tokenizer adds none");
+  }
   if (static_cast<int64_t>(ready.ids.size()) > plan->max_tokens) {
     return invalid_argument("the input makes " + std::to_string(ready.ids.size()) +
                             " tokens, more than context.max_tokens, " +
@@ -103,6 +108,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Generate text from one input");
   options->pipeline.add_to(*command);
+  options->pipeline.add_settings_to(*command);
   options->input.add_to(*command);
   command->add_flag("--json", options->json,
                     "Print one JSON object with text, ids and statistics when done");

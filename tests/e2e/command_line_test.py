@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a user meets it: exit codes, streams, interrupts, odd folders, bad input.
+
+    command_line_test.py COLIBRI SOURCE
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+COLIBRI, SOURCE = sys.argv[1], Path(sys.argv[2])
+TEXT_MODEL = SOURCE / "tests/golden/models/text_bf16"
+NO_TOKENIZER = SOURCE / "tests/golden/models/gqa2_f32"
+DEMO = SOURCE / "configs/pipelines/plc_summary.yaml"
+
+DONE, FAILED, REFUSED = 0, 1, 2
+
+
+def colibri(*args, stdin=b"", **kwargs):
+    return subprocess.run([COLIBRI, *map(str, args)], input=stdin, capture_output=True, check=False, **kwargs)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="colibri 文件夹 "))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def refused(self, *args, stdin=b"", says):
+        done = colibri(*args, stdin=stdin)
+        error = done.stderr.decode()
+        self.assertEqual(done.returncode, REFUSED, error)
+        self.assertEqual(done.stdout, b"")
+        self.assertIn(says, error)
+
+    def test_the_demo_answers_the_sample_in_both_languages(self):
+        sample = (SOURCE / "models/demo/sample_log.txt").read_bytes()
+        for pipeline, language in ((DEMO, "en"), (SOURCE / "configs/pipelines/plc_summary_zh.yaml", "zh")):
+            want = (SOURCE / f"models/demo/sample_log.expected.{language}.txt").read_text(encoding="utf-8")
+            done = colibri("run", pipeline, stdin=sample)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertEqual(done.stdout.decode().strip(), want.strip())
+            self.assertRegex(done.stderr.decode(), r"\d+ tokens \(end of text\) \| prompt \d+ tokens")
+
+    def test_json_holds_what_text_streams(self):
+        text = colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30).stdout.decode()
+        made = json.loads(colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30, "--json").stdout)
+        self.assertEqual(made["text"], text[:-1] if text.endswith("\n") and not made["text"].endswith("\n") else text)
+        self.assertEqual(len(made["ids"]), made["generated_tokens"])
+
+    def test_paths_with_spaces_and_chinese_characters(self):
+        model = self.folder / "模型 one"
+        shutil.copytree(TEXT_MODEL, model)
+        pipeline = self.folder / "管道 a.yaml"
+        pipeline.write_text("apiVersion: colibri/v1\nkind: Pipeline\nmodel: { path: 模型 one }\n"
+                            "generate: { max_tokens: 4 }\n", encoding="utf-8")
+        done = colibri("run", pipeline, "-p", "x", cwd="/")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual(done.stdout, colibri("run", model, "-n", 4, "-p", "x").stdout)
+
+    def test_usage_errors_are_refused(self):
+        self.refused(says="subcommand")
+        self.refused("fly", says="fly")
+        self.refused("run", TEXT_MODEL, "--no-such-flag", says="--no-such-flag")
+        self.refused("run", TEXT_MODEL, "-p", "x", "-n", "many", says="-n")
+        self.refused("run", TEXT_MODEL, "-p", "x", "-f", "y", says="excludes")
+        self.refused("run", "-p", "x", says="nothing to run")
+        self.refused("run", TEXT_MODEL, "-p", "x", "--set", "thread.count=2", says="did you mean")
+        self.refused("run", TEXT_MODEL, "-p", "x", "--set", "threads.count", says="key")
+
+    def test_bad_input_is_refused(self):
+        self.refused("run", TEXT_MODEL, stdin=b"good \xff bad", says="not UTF-8 at byte 5")
+        self.refused("run", TEXT_MODEL, "-f", self.folder / "none", says="cannot be opened")
+        self.refused("run", TEXT_MODEL, "-f", self.folder, says="is a folder")
+        self.refused("run", NO_TOKENIZER, "-p", "x", says="no tokenizer")
+        self.refused("run", self.folder / "none", "-p", "x", says="none")
+        self.refused("run", TEXT_MODEL, stdin=b"word " * 5000, says="context.max_tokens")
+
+    def test_an_empty_prompt_of_a_model_without_bos_is_refused_and_with_bos_runs(self):
+        self.assertEqual(colibri("run", TEXT_MODEL, "-p", "", "-n", 3).returncode, DONE)
+        self.refused("run", SOURCE / "models/demo", "-p", "", says="no token")
+
+    def test_a_closed_output_is_an_error_and_not_a_crash(self):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "wb") as closed:
+            done = subprocess.run([COLIBRI, "run", str(TEXT_MODEL), "-p", "x", "-n", "50"], stdout=closed,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"cannot write to standard output", done.stderr)
+
+    def test_an_interrupt_stops_between_tokens_and_prints_the_summary(self):
+        # With a budget of two experts every token reads from the file: there is time to interrupt.
+        process = subprocess.Popen(
+            [COLIBRI, "run", str(SOURCE / "models/demo"), "-p", "<|en|>", "-n", "100000", "--set", "experts.budget=13%",
+             "--set", "context.max_tokens=1024", "--set", "threads.count=1"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertTrue(process.stdout.read(1))  # it is generating
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
+        if process.returncode == DONE:  # it was quicker than the signal
+            self.skipTest("the text ended before the signal came")
+        self.assertEqual(process.returncode, FAILED)
+        self.assertIn(b"tokens (cancelled)", error)
+        self.assertIn(b"cancelled by the caller", error)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

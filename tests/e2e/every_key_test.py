@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every key of the pipeline schema and every flag of the command line changes something.
+
+    every_key_test.py COLIBRI SOURCE
+
+Walks the schema that the program prints and the --help of its commands. A key or flag without an
+entry below fails the test, and so does one whose entry changes nothing."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+COLIBRI, SOURCE = sys.argv[1], Path(sys.argv[2])
+MODEL = SOURCE / "tests/golden/models/text_bf16"
+OTHER_MODEL = SOURCE / "tests/golden/models/gqa2_f32"
+PROMPT = "The fan of the line stopped at 7."
+
+PIPELINE = f"""apiVersion: colibri/v1
+kind: Pipeline
+metadata: {{ name: every-key }}
+model: {{ path: "{MODEL}" }}
+context: {{ max_tokens: 128 }}
+generate: {{ max_tokens: 12 }}
+"""
+
+
+def colibri(*args, stdin=""):
+    done = subprocess.run([COLIBRI, *args], input=stdin, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def output(command, *args, stdin=""):
+    """Standard output of a command that must succeed, without what differs from run to run."""
+    code, out, err = colibri(command, *args, stdin=stdin)
+    if code != 0:
+        raise AssertionError(f"colibri {command} {args}: exit {code}: {err}")
+    return re.sub(r'"(available|[a-z_]*_per_second|first_token_seconds|peak_memory_bytes)": ?[0-9.e+-]+'
+                  r"|available .*", "", out)
+
+
+# How each key shows: a command, the setting, and what both runs have in common.
+PLAN, RUN, LIST, PRINT = "plan", "run", "list", "print"
+SEEDED = ["--set", "sampling=[{plugin: temperature, options: {value: 2}}]"]
+KEYS = {
+    "apiVersion": ("refused", "apiVersion=colibri/v9"),
+    "kind": ("refused", "kind=Architecture"),
+    "metadata.name": (PRINT, "metadata.name=other"),
+    "extends": ("extends", None),
+    "model.path": (PLAN, f"model.path={OTHER_MODEL}"),
+    "model.format": ("refused", "model.format=no_such_format"),
+    "model.architecture": ("refused", "model.architecture=no_such_architecture"),
+    "model.quantize": (PLAN, "model.quantize=q8_0"),
+    "model.quantize.experts": (PLAN, "model.quantize={experts: q8_0}"),
+    "model.quantize.attention": (PLAN, "model.quantize={attention: q8_0}"),
+    "model.quantize.router": (PLAN, "model.quantize={router: f32}"),
+    "model.quantize.embedding": ("untied", "model.quantize={embedding: q8_0}"),
+    "model.quantize.head": (PLAN, "model.quantize={head: q8_0}"),
+    "tokenizer.plugin": ("refused", "tokenizer.plugin=no_such_tokenizer"),
+    "tokenizer.options": ("refused", "tokenizer.options={no_such_option: 1}"),
+    "plugins.search": ("refused", "plugins.search=[/no/such/folder]"),
+    "plugins.prefer": (LIST, "plugins.prefer=[cpu_generic]"),
+    "plugins.deny": (LIST, "plugins.deny=[min_p]"),
+    "plugins.operators": (PLAN, "plugins.operators={norm: cpu_generic}"),
+    "plugins.options": ("refused", "plugins.options={min_p: {no_such_option: 1}}"),
+    "numerics": (PRINT, "numerics=fastest"),
+    "threads.count": (PLAN, "threads.count=3"),
+    "experts.budget": (PLAN, "experts.budget=50%"),
+    "experts.policy.plugin": ("refused", "experts.policy.plugin=no_such_policy"),
+    "experts.policy.options": ("refused", "experts.policy.options={no_such_option: 1}"),
+    "context.max_tokens": (PLAN, "context.max_tokens=64"),
+    "context.kv": (PLAN, "context.kv=f32"),
+    "context.prefill_chunk": (PLAN, "context.prefill_chunk=16"),
+    "prompt.template": (RUN, "prompt.template=A {input} B"),
+    "sampling": (RUN, "sampling=[{plugin: temperature, options: {value: 2}}]"),
+    "generate.max_tokens": (RUN, "generate.max_tokens=5"),
+    "generate.stop": ("stop", None),
+    "generate.seed": ("seed", "generate.seed=12345"),
+}
+
+# Flags by command: arguments that set them; None = shown by a check of its own below.
+FLAGS = {
+    "run": {"-m": ["-m", str(SOURCE / "models/demo")], "-n": ["-n", "5"], "-c": None,
+            "-t": None, "--seed": None, "--set": ["--set", "generate.max_tokens=5"],
+            "-p": ["-p", "Another prompt"], "-f": None, "--json": ["--json"]},
+    "plan": {"-m": ["-m", str(OTHER_MODEL)], "-n": ["-n", "5"], "-c": ["-c", "64"],
+             "-t": ["-t", "3"], "--seed": ["--seed", "9"],
+             "--set": ["--set", "threads.count=3"], "--json": ["--json"]},
+    "tokenize": {"-m": ["-m", str(SOURCE / "models/demo")], "--set": None,
+                 "-p": ["-p", "Another text"], "-f": None, "--plain": ["--plain"],
+                 "--json": ["--json"]},
+    "inspect": {"--json": ["--json"]},
+    "plugins list": {"--json": ["--json"]},
+    "plugins inspect": {"--json": ["--json"]},
+    "plugins check": {"--json": ["--json"]},
+    "config print": {"-m": ["-m", str(OTHER_MODEL)], "--set": ["--set", "threads.count=3"]},
+    "config validate": {"--json": ["--json"]},
+    "config explain": {},
+    "config schema": {"--markdown": ["--markdown"]},
+}
+
+
+def keys_of(schema, prefix=""):
+    for name, value in schema.get("properties", {}).items():
+        key = prefix + name
+        nested = [value] + value.get("anyOf", []) + value.get("oneOf", [])
+        deeper = [k for part in nested for k in keys_of(part, key + ".")]
+        if not deeper or name == "quantize":
+            yield key
+        yield from deeper
+
+
+class Test:
+    def __init__(self, folder):
+        self.failures = []
+        self.folder = folder
+        self.pipeline = folder / "every key.yaml"
+        self.pipeline.write_text(PIPELINE, encoding="utf-8")
+        self.passed = 0
+
+    def expect(self, good, what):
+        if good:
+            self.passed += 1
+        else:
+            self.failures.append(what)
+
+    def differs(self, key, command, base, changed):
+        self.expect(output(*command, *base) != output(*command, *base, *changed),
+                    f"{key}: changes nothing that {' '.join(command)} shows")
+
+    def check_key(self, key, how, setting):
+        pipeline = str(self.pipeline)
+        changed = ["--set", setting]
+        commands = {PLAN: (["plan", "--json", pipeline], []), PRINT: (["config", "print", pipeline], []),
+                    RUN: (["run", pipeline, "-p", PROMPT], [])}
+        if how == LIST:
+            self.expect(output("plugins", "list", pipeline) != output("plugins", "list", self.as_pipeline(setting)),
+                        f"{key}: changes nothing that plugins list shows")
+        elif how in commands:
+            self.differs(key, *commands[how], changed)
+        elif how == "refused":
+            code, _, err = colibri("run", pipeline, "-p", PROMPT, *changed)
+            wanted = setting.split("=")[1].strip("{}[]").split(":")[0]
+            self.expect(code == 2 and (key in err or wanted in err), f"{key}: {setting} gave exit {code}: {err}")
+        elif how == "untied":
+            self.differs(key, ["plan", "--json", str(OTHER_MODEL)], [], changed)
+        elif how == "seed":
+            self.differs(key, ["run", pipeline, "-p", PROMPT, *SEEDED], [], changed)
+        elif how == "stop":
+            text = output("run", pipeline, "-p", PROMPT).rstrip("\n")
+            stop = json.dumps(text[len(text) // 2:][:2], ensure_ascii=False)
+            self.differs(key, ["run", pipeline, "-p", PROMPT], [], ["--set", f"generate.stop=[{stop}]"])
+        elif how == "extends":
+            child = self.folder / "child.yaml"
+            child.write_text("apiVersion: colibri/v1\nkind: Pipeline\nextends: ['every key.yaml']\n"
+                             "threads: { count: 3 }\n", encoding="utf-8")
+            self.expect('"max_tokens": 128' in output("plan", "--json", str(child)), "extends: no effect")
+        else:
+            raise AssertionError(how)
+
+    def as_pipeline(self, setting):
+        """`plugins list` takes a pipeline and no --set: the setting as a document."""
+        key, value = setting.split("=")
+        room, name = key.split(".")
+        changed = self.folder / "changed.yaml"
+        changed.write_text(PIPELINE + f"{room}: {{ {name}: {value} }}\n", encoding="utf-8")
+        return str(changed)
+
+    def check_keys(self):
+        schema = json.loads(output("config", "schema", "pipeline"))
+        known = set(keys_of(schema))
+        self.expect(len(known) > 25, f"the schema has only {sorted(known)}")
+        for key in sorted(known | set(KEYS)):
+            if key not in KEYS:
+                self.failures.append(f"{key}: in the schema, but this test does not know how it shows")
+            elif key not in known:
+                self.failures.append(f"{key}: known to this test, but not in the schema")
+            else:
+                self.check_key(key, *KEYS[key])
+
+    def check_flags(self):
+        library = Path(COLIBRI).resolve().parent.parent / "lib/colibri/plugins/colibri_lru.so"
+        pipeline = str(self.pipeline)
+        base = {"run": ["run", pipeline, "-p", PROMPT], "plan": ["plan", pipeline],
+                "tokenize": ["tokenize", pipeline, "-p", "<s> some text"], "inspect": ["inspect", str(MODEL)],
+                "plugins list": ["plugins", "list"], "plugins inspect": ["plugins", "inspect", str(library)],
+                "plugins check": ["plugins", "check", str(library)], "config print": ["config", "print", pipeline],
+                "config validate": ["config", "validate", pipeline], "config schema": ["config", "schema", "pipeline"]}
+        for command, flags in FLAGS.items():
+            text = output(*command.split(), "--help")
+            found = {name.split(",")[0] for name in re.findall(r"^  (-[-\w]+)", text, re.M)} - {"-h"}
+            self.expect(found == set(flags), f"{command}: flags {sorted(found)}, known here {sorted(flags)}")
+            for flag, arguments in flags.items():
+                if arguments is None:
+                    continue
+                before = base[command]
+                if flag == "-p":
+                    before = before[:-2]
+                    self.expect(output(*base[command]) != output(*before, *arguments), f"{command} {flag}")
+                else:
+                    self.differs(f"{command} {flag}", before, [], arguments)
+
+    def check_other_flags(self):
+        pipeline = str(self.pipeline)
+        code, _, err = colibri("run", pipeline, "-p", PROMPT * 4, "-c", "8")
+        self.expect(code == 2 and "context.max_tokens" in err, f"run -c: exit {code}: {err}")
+        code, _, err = colibri("run", pipeline, "-p", PROMPT, "-t", "0")
+        self.expect(code == 2 and "threads.count" in err, f"run -t: exit {code}: {err}")
+        self.differs("run --seed", ["run", pipeline, "-p", PROMPT, *SEEDED], [], ["--seed", "12345"])
+        file = self.folder / "text"
+        file.write_text(PROMPT, encoding="utf-8")
+        for command in ("run", "tokenize"):
+            self.expect(output(command, pipeline, "-f", str(file)) == output(command, pipeline, "-p", PROMPT),
+                        f"{command} -f: not the text of the file")
+            self.expect(output(command, pipeline, stdin=PROMPT) == output(command, pipeline, "-p", PROMPT),
+                        f"{command}: not the text of standard input")
+        code, _, err = colibri("tokenize", pipeline, "-p", "x", "--set", "tokenizer.plugin=none_such")
+        self.expect(code == 2 and "none_such" in err, f"tokenize --set: exit {code}: {err}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="colibri 键 ") as folder:
+        test = Test(Path(folder))
+        test.check_keys()
+        test.check_flags()
+        test.check_other_flags()
+    for failure in test.failures:
+        print("FAILED:", failure)
+    print(f"{test.passed} passed, {len(test.failures)} failed")
+    return 1 if test.failures or test.passed == 0 else 0
+
+
+sys.exit(main())
