@@ -68,7 +68,7 @@ class CommandLine(unittest.TestCase):
         self.refused(says="subcommand")
         self.refused("fly", says="fly")
         self.refused("run", TEXT_MODEL, "--no-such-flag", says="--no-such-flag")
-        self.refused("run", TEXT_MODEL, "-p", "x", "-n", "many", says="-n")
+        self.refused("run", TEXT_MODEL, "-p", "x", "-n", "many", says="--max-tokens")
         self.refused("run", TEXT_MODEL, "-p", "x", "-f", "y", says="excludes")
         self.refused("run", "-p", "x", says="nothing to run")
         self.refused("run", TEXT_MODEL, "-p", "x", "--set", "thread.count=2", says="did you mean")
