@@ -13,16 +13,16 @@
 namespace colibri {
 namespace {
 
-struct Run {
+struct Outcome {
   int exit_code = -1;
   std::string text;
 };
 
 // `redirect` says which streams are read, e.g. "2>&1 >/dev/null" for standard error alone.
-Run run(const std::string& arguments, const std::string& redirect) {
+Outcome run(const std::string& arguments, const std::string& redirect) {
   const std::string line = "'" COLIBRI_PROGRAM "' config " + arguments + " " + redirect;
   FILE* pipe = ::popen(line.c_str(), "r");
-  Run result;
+  Outcome result;
   if (pipe == nullptr) return result;
   std::array<char, 4096> buffer;
   for (size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
@@ -33,10 +33,10 @@ Run run(const std::string& arguments, const std::string& redirect) {
   return result;
 }
 
-Run out(const std::string& arguments) {
+Outcome out(const std::string& arguments) {
   return run(arguments, "2>/dev/null");
 }
-Run err(const std::string& arguments) {
+Outcome err(const std::string& arguments) {
   return run(arguments, "2>&1 >/dev/null");
 }
 
@@ -45,7 +45,7 @@ constexpr char kArchitecture[] = "configs/architectures/mixtral.yaml";
 constexpr char kBad[] = "tests/bad_yaml/many_at_once.yaml";
 
 TEST(ConfigValidate, SaysWhatIsGoodOnStandardOutput) {
-  const Run good = out(std::string("validate ") + kGood + " " + kArchitecture);
+  const Outcome good = out(std::string("validate ") + kGood + " " + kArchitecture);
   EXPECT_EQ(good.exit_code, 0);
   EXPECT_EQ(good.text, std::string(kGood) + ": is a valid Pipeline\n" + kArchitecture +
                            ": is a valid Architecture\n");
@@ -53,7 +53,7 @@ TEST(ConfigValidate, SaysWhatIsGoodOnStandardOutput) {
 
 TEST(ConfigValidate, SaysWhatIsBadOnStandardErrorAndGoesOn) {
   const std::string arguments = std::string("validate ") + kBad + " " + kGood;
-  const Run bad = err(arguments);
+  const Outcome bad = err(arguments);
   EXPECT_EQ(bad.exit_code, 2);
   const auto expected = read_file("tests/bad_yaml/many_at_once.expected", 1 << 20);
   ASSERT_TRUE(expected.ok());
@@ -62,7 +62,7 @@ TEST(ConfigValidate, SaysWhatIsBadOnStandardErrorAndGoesOn) {
 }
 
 TEST(ConfigValidate, PrintsJson) {
-  const Run bad = out(std::string("validate --json ") + kBad);
+  const Outcome bad = out(std::string("validate --json ") + kBad);
   EXPECT_EQ(bad.exit_code, 2);
   const auto json = nlohmann::json::parse(bad.text, nullptr, false);
   ASSERT_TRUE(json.is_array()) << bad.text;
@@ -73,7 +73,7 @@ TEST(ConfigValidate, PrintsJson) {
 }
 
 TEST(ConfigPrint, ShowsOriginsAndOverrides) {
-  const Run printed = out(std::string("print ") + kGood + " -t 2 --set experts.budget=40%");
+  const Outcome printed = out(std::string("print ") + kGood + " -t 2 --set experts.budget=40%");
   EXPECT_EQ(printed.exit_code, 0);
   for (const char* part : {"count: 2 ", "# -t\n", "budget: 40% ", "# --set\n", "# default\n",
                            "# configs/pipelines/plc_summary.yaml:"}) {
@@ -85,7 +85,7 @@ TEST(ConfigPrint, ShowsOriginsAndOverrides) {
 TEST(ConfigExplain, KnowsBothKinds) {
   EXPECT_NE(out("explain rope.theta").text.find("Base of the frequencies"), std::string::npos);
   EXPECT_NE(out("explain generate.seed").text.find("default: 0\n"), std::string::npos);
-  const Run unknown = err("explain experts.bugdet");
+  const Outcome unknown = err("explain experts.bugdet");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.text.find("did you mean 'budget'?"), std::string::npos) << unknown.text;
 }
