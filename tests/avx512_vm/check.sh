@@ -13,6 +13,7 @@ mkdir -p "$guest/bin" "$guest/$plugins"
 cp "$build/bin/colibri" "$build/tests/conformance/colibri_kernel_conformance" \
   "$build/tests/engine/colibri_logit_digests" "$guest/bin/"
 cp "$build/$plugins"/*.so "$guest/$plugins/"
+rm -f "$guest/$plugins/colibri_cpu_avx2.so" # wrong in this emulator (README.md), and tested on real processors
 cp -rL "$build/share" "$guest/"
 mkdir "$guest/golden"
 cp -r "$here/../golden/models" "$here/../golden/digests.txt" "$guest/golden/"
