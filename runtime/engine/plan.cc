@@ -76,7 +76,7 @@ Status Plan::plan_operators() {
   }
   max_rows = std::min<int64_t>(pipeline.context.prefill_chunk, max_tokens);
   auto made = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
-  if (!made.ok()) return made.status().at(pipeline.place("plugins.operators"));
+  if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
   operators.emplace(*chooser);
   COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
