@@ -101,7 +101,7 @@ class RegistryBuilder {
       if (opened.ok()) registry->plugins_.push_back(std::move(*opened));
       if (!opened.ok()) decision.reason = opened.status().text();
     }
-    COLIBRI_TRY(check_preferences());
+    COLIBRI_TRY(check_names());
     std::stable_partition(candidates_.begin(), candidates_.end(),
                           [](const Candidate& each) { return each.decision.accepted; });
     for (Candidate& candidate : candidates_) {
@@ -124,24 +124,24 @@ class RegistryBuilder {
     return {};
   }
 
-  // A preference that cannot be honoured is not passed over.
-  Status check_preferences() const {
+  // The candidate with an id that the request names; a name that means nothing is not passed over.
+  Result<const Candidate*> named(std::string_view key, const std::string& id) const {
+    std::vector<std::string_view> known;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.decision.id == id) return &candidate;
+      if (!candidate.decision.id.empty()) known.push_back(candidate.decision.id);
+    }
+    return not_found(place(key) + ": no plugin has the id " + config::quote(id) +
+                     config::suggestion(id, known));
+  }
+
+  Status check_names() const {
+    for (const std::string& id : request_.deny) COLIBRI_TRY(named("plugins.deny", id).status());
     for (const std::string& id : request_.prefer) {
-      const auto found =
-          std::find_if(candidates_.begin(), candidates_.end(),
-                       [&](const Candidate& each) { return each.decision.id == id; });
-      if (found == candidates_.end()) {
-        std::vector<std::string_view> known;
-        for (const Candidate& each : candidates_) {
-          if (!each.decision.id.empty()) known.push_back(each.decision.id);
-        }
-        return not_found(place("plugins.prefer") + ": no plugin has the id " + config::quote(id) +
-                         config::suggestion(id, known));
-      }
-      if (!found->decision.accepted) {
-        return unsupported(place("plugins.prefer") + ": plugin " + id +
-                           " cannot be used: " + found->decision.reason);
-      }
+      COLIBRI_ASSIGN(const Candidate* candidate, named("plugins.prefer", id));
+      if (candidate->decision.accepted) continue;
+      return unsupported(place("plugins.prefer") + ": plugin " + id +
+                         " cannot be used: " + candidate->decision.reason);
     }
     return {};
   }

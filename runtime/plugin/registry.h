@@ -56,9 +56,9 @@ struct Decision {
 
 class Registry {
  public:
-  // Errors are faults of the request: a preferred plugin that is missing or refused (with its
-  // reason), options of an unknown plugin, wrong options. A plugin that cannot be used is no error
-  // but a Decision. [setup]
+  // Errors are faults of the request: a search folder that is not there, a preferred or denied id that
+  // no plugin has, a preferred plugin that is refused (with its reason), options of an unknown plugin,
+  // wrong options. A plugin that cannot be used is no error but a Decision. [setup]
   static Result<std::unique_ptr<Registry>> create(const Request& request,
                                                   const machine::Profile& profile);
 

@@ -153,6 +153,13 @@ TEST_F(RegistryTest, APreferenceThatCannotBeHonouredIsAnError) {
       "plugins.prefer: no plugin has the id 'secnd' (did you mean 'second'?"));
 }
 
+TEST_F(RegistryTest, ADeniedIdThatNobodyHasIsAnError) {
+  request_.deny = {"lowst"};
+  EXPECT_TRUE(refusal().text().starts_with(
+      "plugins.deny: no plugin has the id 'lowst' (did you mean 'lowest'?"))
+      << refusal().text();
+}
+
 TEST_F(RegistryTest, OptionsAreCheckedEvenOfRefusedPlugins) {
   request_.options["foreign"] = yaml("{x: 1}");
   EXPECT_EQ(refusal().text(),
