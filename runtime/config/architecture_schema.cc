@@ -19,11 +19,10 @@ constexpr Field kMetadata[] = {
 constexpr Table kMetadataTable = {"metadata", kMetadata};
 
 constexpr Field kEmbedding[] = {
-    field<&Architecture::Embedding::scale>({
+    field<&Architecture::Embedding::scale, &kNumberExprType>({
         .name = "scale",
         .fallback = "1.0",
         .doc = "Factor on the rows of the embedding.",
-        .type = &kNumberExprType,
     }),
 };
 constexpr Table kEmbeddingTable = {"embedding", kEmbedding};
@@ -36,10 +35,9 @@ constexpr Field kNorm[] = {
         .doc = "`rms`: x / sqrt(mean(x^2) + eps) * weight.",
         .choices = kNormKinds,
     }),
-    field<&Architecture::Norm::eps>({
+    field<&Architecture::Norm::eps, &kNumberExprType>({
         .name = "eps",
         .doc = "Added to the mean square.",
-        .type = &kNumberExprType,
     }),
 };
 constexpr Table kNormTable = {"norm", kNorm};
@@ -54,17 +52,15 @@ constexpr Field kAttention[] = {
         .doc = "`gqa`: query heads share key and value heads in groups of heads / kv_heads.",
         .choices = kAttentionKinds,
     }),
-    field<&Architecture::Attention::scale>({
+    field<&Architecture::Attention::scale, &kAttentionScaleType>({
         .name = "scale",
         .fallback = "inverse_sqrt_head_dim",
         .doc = "Factor on the dot product of query and key.",
-        .type = &kAttentionScaleType,
     }),
-    field<&Architecture::Attention::window>({
+    field<&Architecture::Attention::window, &kIntegerOrNullExprType>({
         .name = "window",
         .fallback = "null",
         .doc = "Keys that a query sees, its own included; null: all before it.",
-        .type = &kIntegerOrNullExprType,
     }),
 };
 constexpr Table kAttentionTable = {"attention", kAttention};
@@ -82,16 +78,14 @@ constexpr Field kRope[] = {
                "(2i, 2i + 1).",
         .choices = kRopeStyles,
     }),
-    field<&Architecture::Rope::dims>({
+    field<&Architecture::Rope::dims, &kIntegerExprType>({
         .name = "dims",
         .fallback = "$head_dim",
         .doc = "Elements of each head that are rotated, from its start.",
-        .type = &kIntegerExprType,
     }),
-    field<&Architecture::Rope::theta>({
+    field<&Architecture::Rope::theta, &kNumberExprType>({
         .name = "theta",
         .doc = "Base of the frequencies theta^(-2i/dims).",
-        .type = &kNumberExprType,
     }),
     field<&Architecture::Rope::scaling>({
         .name = "scaling",
@@ -111,11 +105,10 @@ constexpr Field kFfn[] = {
         .doc = "`silu`: x / (1 + exp(-x)).",
         .choices = kActivations,
     }),
-    field<&Architecture::Ffn::gated>({
+    field<&Architecture::Ffn::gated, &kChoiceType<bool>>({
         .name = "gated",
         .doc = "`true`: down(activation(gate(x)) * up(x)).",
         .choices = kGated,
-        .type = &kChoiceType<bool>,
     }),
 };
 constexpr Table kFfnTable = {"ffn", kFfn};
@@ -129,11 +122,10 @@ constexpr Field kRouter[] = {
         .doc = "`softmax`: softmax over all experts; the best top_k are chosen.",
         .choices = kRouterScores,
     }),
-    field<&Architecture::Router::renormalize>({
+    field<&Architecture::Router::renormalize, &kBooleanExprType>({
         .name = "renormalize",
         .doc = "Whether the chosen scores are divided by their sum. Softmax over the chosen logits "
                "alone is the same as true.",
-        .type = &kBooleanExprType,
     }),
     field<&Architecture::Router::apply>({
         .name = "apply",

@@ -30,7 +30,6 @@ extern const FieldType kUint64Type;      // uint64_t, at most INT64_MAX
 extern const FieldType kAutoUint32Type;  // std::optional<uint32_t>; "auto" = nullopt
 extern const FieldType kTextsType;       // std::vector<std::string>
 extern const FieldType kPathsType;       // std::vector<std::filesystem::path>
-extern const FieldType kTableType;       // a struct with a table of its own
 
 template <typename T>
 void read_choice_into(const Field& field, const Value& value, const std::string& key, void* member,

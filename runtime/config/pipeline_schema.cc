@@ -28,31 +28,32 @@ constexpr Choice kCodecs[] = {
     {"bf16", COLIBRI_CODEC_BF16},   {"q8_0", COLIBRI_CODEC_Q8_0}, {"q4_0", COLIBRI_CODEC_Q4_0},
 };
 
+constexpr const FieldType* kCodecType = &kChoiceType<uint32_t>;
+
 constexpr Field codec_field(Field description) {
   description.fallback = "stored";
   description.choices = kCodecs;
-  description.type = &kChoiceType<uint32_t>;
   return description;
 }
 
 constexpr Field kQuantize[] = {
-    field<&Quantize::experts>(codec_field({
+    field<&Quantize::experts, kCodecType>(codec_field({
         .name = "experts",
         .doc = "Codec of the experts: gate, up and down.",
     })),
-    field<&Quantize::attention>(codec_field({
+    field<&Quantize::attention, kCodecType>(codec_field({
         .name = "attention",
         .doc = "Codec of the attention: q, k, v and o.",
     })),
-    field<&Quantize::router>(codec_field({
+    field<&Quantize::router, kCodecType>(codec_field({
         .name = "router",
         .doc = "Codec of the routers.",
     })),
-    field<&Quantize::embedding>(codec_field({
+    field<&Quantize::embedding, kCodecType>(codec_field({
         .name = "embedding",
         .doc = "Codec of the embedding. A tied head is the same tensor.",
     })),
-    field<&Quantize::head>(codec_field({
+    field<&Quantize::head, kCodecType>(codec_field({
         .name = "head",
         .doc = "Codec of the output head.",
     })),
@@ -76,12 +77,11 @@ constexpr Field kModel[] = {
         .doc = "The format plugin that reads it, by id. `auto`: the first that accepts the files.",
         .min = 1,
     }),
-    field<&Pipeline::Model::architecture>({
+    field<&Pipeline::Model::architecture, &kArchitectureType>({
         .name = "architecture",
         .fallback = "auto",
         .doc = "The architecture document: a name, or a file ending in .yaml. `auto`: the one "
                "whose `match` fits the model.",
-        .type = &kArchitectureType,
     }),
     field<&Pipeline::Model::quantize>({
         .name = "quantize",
@@ -207,13 +207,12 @@ constexpr Field kContext[] = {
         .min = 1,
         .max = 1 << 24,
     }),
-    field<&Pipeline::Context::kv>({
+    field<&Pipeline::Context::kv, &kChoiceType<uint32_t>>({
         .name = "kv",
         .fallback = "f16",
         .doc = "Codec of the key and value cache. f32 takes twice the memory; the choice changes "
                "the answer.",
         .choices = kCacheCodecs,
-        .type = &kChoiceType<uint32_t>,
     }),
     field<&Pipeline::Context::prefill_chunk>({
         .name = "prefill_chunk",
@@ -227,11 +226,10 @@ constexpr Field kContext[] = {
 constexpr Table kContextTable = {"context", kContext};
 
 constexpr Field kPrompt[] = {
-    field<&Pipeline::Prompt::text>({
+    field<&Pipeline::Prompt::text, &kTemplateType>({
         .name = "template",
         .fallback = "\"{input}\"",
         .doc = "What `run` makes of its input: {input} is replaced by it.",
-        .type = &kTemplateType,
     }),
 };
 constexpr Table kPromptTable = {"prompt", kPrompt};
@@ -278,12 +276,12 @@ constexpr Table kGenerateTable = {"generate", kGenerate};
 constexpr Field part(Field description, const Table& table) {
   description.fallback = "{}";
   description.table = &table;
-  if (description.type == nullptr) description.type = &kTableType;
   return description;
 }
 
 // metadata stands in the Pipeline itself, so its table fills the whole struct.
 constexpr Field metadata_part(Field description) {
+  description.type = &kTableType;
   description.member = [](void* object) { return object; };
   return description;
 }
@@ -310,15 +308,13 @@ constexpr Field kPipeline[] = {
         .min = 1,
         .type = &kTextsType,
     },
-    field<&Pipeline::model>({
+    field<&Pipeline::model, &kTableType>({
         .name = "model",
         .doc = "Which model, and how its weights are held.",
         .table = &kModelTable,
-        .type = &kTableType,
     }),
-    field<&Pipeline::tokenizer>(part(
-        {.name = "tokenizer", .doc = "What turns text into tokens.", .type = &kPluginChoiceType},
-        kTokenizerTable)),
+    field<&Pipeline::tokenizer>(
+        part({.name = "tokenizer", .doc = "What turns text into tokens."}, kTokenizerTable)),
     field<&Pipeline::plugins>(part(
         {.name = "plugins", .doc = "Where plugins come from and which are used."}, kPluginsTable)),
     field<&Pipeline::numerics>({

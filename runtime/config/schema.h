@@ -79,20 +79,27 @@ struct Table {
 };
 
 namespace internal {
-template <typename Object, typename Member>
-Object object_of(Member Object::*);
+template <typename Pointer>
+struct MemberPointer;
+template <typename O, typename M>
+struct MemberPointer<M O::*> {
+  using Object = O;
+  using Member = M;
+};
 }  // namespace internal
 
-// The type of a member, for field<>(): specialised where the type is described.
+extern const FieldType kTableType;  // a struct with a table of its own
+
+// The type of a member: specialised where types are described; any other is a struct with a table.
 template <typename Member>
-inline constexpr const FieldType* kTypeOf = nullptr;
+inline constexpr const FieldType* kTypeOf = &kTableType;
 
 // Ties a field to the member it fills: field<&Threads::count>({.name = "count", ...}).
-template <auto member>
+template <auto member, const FieldType* type =
+                           kTypeOf<typename internal::MemberPointer<decltype(member)>::Member>>
 consteval Field field(Field description) {
-  using Object = decltype(internal::object_of(member));
-  using Member = std::remove_reference_t<decltype(std::declval<Object&>().*member)>;
-  if (description.type == nullptr) description.type = kTypeOf<Member>;
+  using Object = typename internal::MemberPointer<decltype(member)>::Object;
+  description.type = type;
   description.member = [](void* object) -> void* {
     return &(static_cast<Object*>(object)->*member);
   };
