@@ -36,6 +36,7 @@ class Store {
   // lets it.
   Status access(uint64_t step, const std::vector<uint32_t>& keys) {
     std::vector<uint8_t> resident;
+    resident.reserve(keys.size());
     for (const uint32_t key : keys) resident.push_back(resident_[key]);
     table_.on_access(state_.get(), step, keys.data(), resident.data(),
                      static_cast<uint32_t>(keys.size()), 0);

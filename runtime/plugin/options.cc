@@ -32,6 +32,7 @@ std::optional<OptionValue> typed(const config::Value& value, OptionType type) {
 
 std::vector<std::string_view> names_of(const std::vector<OptionSpec>& specs) {
   std::vector<std::string_view> names;
+  names.reserve(specs.size());
   for (const OptionSpec& spec : specs) names.push_back(spec.name);
   return names;
 }
