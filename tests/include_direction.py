@@ -65,7 +65,7 @@ def include_breach(path, header):
     if parts[0] == "plugins":
         if target[0] == "runtime" and target[1] != "base":
             return f"a plugin may include colibri/*.h and runtime/base, not {header}"
-        shared = target[-2] in ("common", "cpu_common")  # what plugins of one kind have in common
+        shared = target[-2:-1] in (("common",), ("cpu_common",))  # what plugins of one kind have in common
         own = target[:-1] == parts[: len(target) - 1]
         if target[0] == "plugins" and not shared and not own and not path.name.endswith("_test.cc"):
             return f"a plugin may not include another plugin's {header}"
