@@ -55,7 +55,7 @@ sed "s/@CPU@/$cpu/" "$here/bochsrc" >bochsrc
 echo c >start # the emulator's debugger, if built in, waits for "continue"
 
 # A time limit against a guest that hangs; a good run ends itself.
-timeout "${LIMIT:-900}" bochs -q -f bochsrc -rc start </dev/null >bochs.out 2>&1 || true
+timeout "${LIMIT:-1800}" bochs -q -f bochsrc -rc start </dev/null >bochs.out 2>&1 || true
 tr -d '\r' <serial.txt 2>/dev/null || true
 if ! grep -q '^== guest: ' serial.txt 2>/dev/null; then
   echo "boot.sh: the guest ended without a verdict" >&2
