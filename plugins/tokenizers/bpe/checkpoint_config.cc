@@ -47,6 +47,7 @@ Result<std::vector<AddedToken>> read_added_tokens_decoder(const Value& value) {
     }
   }
   std::vector<AddedToken> tokens;
+  tokens.reserve(by_id.size());
   for (auto& [id, token] : by_id) tokens.push_back(std::move(token));
   return tokens;
 }
