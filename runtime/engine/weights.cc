@@ -43,7 +43,8 @@ Status load_rows(const model::ModelSource& source, const model::Weight& weight,
   COLIBRI_ASSIGN(std::byte * piece, staging(bytes));
   COLIBRI_TRY(source.read(*weight.tensor, first, piece, bytes));
   COLIBRI_TRY(
-      model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, begin * weight.cols));
+      model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, begin * weight.cols)
+          .at(source.files().path()));
   colibri_tensor from =
       matrix(weight.codec(), COLIBRI_LAYOUT_ROWS, end - begin, weight.cols, piece);
   from.stride[0] = static_cast<int64_t>(row_bytes);

@@ -29,8 +29,8 @@ constexpr const char* kArchitectures = "configs/architectures";
 Status check_finite(const model::ModelSource& source, const model::Weight& weight) {
   std::string bytes(weight.bytes(), '\0');
   COLIBRI_TRY(source.read(*weight.tensor, 0, bytes.data(), bytes.size()));
-  return model::check_finite(weight.codec(), bytes.data(), bytes.size(),
-                             source.place_of(*weight.tensor));
+  return model::check_finite(weight.codec(), bytes.data(), bytes.size(), weight.name())
+      .at(source.files().path());
 }
 
 Status load(const std::string& path) {
