@@ -9,16 +9,17 @@ build=(
   ccache cmake g++ ninja-build pkg-config
   libboost-dev       # Boost.DLL loads the plugins
   libcli11-dev       # command line
-  libfmt-dev libspdlog-dev
   libpcre2-dev       # pre-tokenizer patterns
   libsimdjson-dev    # tokenizer.json, safetensors headers
   libsodium-dev      # ChaCha20 for seeded sampling
   libutf8proc-dev    # NFC
-  libxxhash-dev
   libyaml-cpp-dev
   nlohmann-json3-dev
 )
-test=(libgmock-dev libgtest-dev python3 qemu-user-static)
+test=(
+  libgmock-dev libgtest-dev libxxhash-dev python3
+  qemu-user-static   # processors that lack what a plugin needs
+)
 ci=(
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev
   g++-aarch64-linux-gnu

@@ -6,7 +6,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
 
-scripts/setup.sh test
+if [ "$preset" = arm64-qemu ]; then
+  scripts/setup.sh ci
+  scripts/arm64_sysroot.sh
+else
+  scripts/setup.sh test
+fi
 cmake --preset "$preset" -DCOLIBRI_BUILD_TESTS=ON
 cmake --build --preset "$preset"
 
