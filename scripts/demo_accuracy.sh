@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 {
   scripts/setup.sh test
-  cmake --preset release
+  cmake --preset release -DCOLIBRI_BUILD_TESTS=ON
   cmake --build --preset release
 } >&2
 exec build/release/tests/demo/colibri_demo_accuracy "$@"
