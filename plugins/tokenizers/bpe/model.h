@@ -60,8 +60,8 @@ class Model {
   void merge_all(MergeMemory& memory) const;
 
   Vocabulary vocabulary_;
-  std::array<int32_t, 512>
-      small_characters_{};  // ids of the first characters: all of a byte-level text
+  // Ids of the first characters, which are all of a byte-level text.
+  std::array<int32_t, 512> small_characters_{};
   std::unordered_map<uint64_t, Merge> merges_;  // of a pair, left id in the upper half
   std::string unknown_;                         // empty = none
   int32_t unknown_id_ = -1;

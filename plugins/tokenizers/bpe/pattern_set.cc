@@ -12,7 +12,8 @@
 namespace colibri::bpe {
 namespace {
 
-// General categories, by the same names in both. (C and Cn are not here: they change with every Unicode.) Any other name is
+// General categories, by the same names in both. (C and Cn are not here: they change with every
+// Unicode.) Any other name is
 // taken for a script; PCRE2 by itself would read that as Script_Extensions.
 constexpr std::string_view kCategories[] = {"Cc", "Cf", "Co", "Cs", "L",  "Ll", "Lm", "Lo", "Lt",
                                             "Lu", "M",  "Mc", "Me", "Mn", "N",  "Nd", "Nl", "No",
@@ -135,7 +136,8 @@ struct Union {
   }
 };
 
-// Without nested sets and && the set stays what it is; with them it becomes a group with lookaheads.
+// Without nested sets and && the set stays what it is; with them it becomes a group with
+// lookaheads.
 std::string text_of_set(const std::vector<Union>& sides) {
   std::string all = "(?:";
   for (size_t i = 0; i + 1 < sides.size(); ++i) all += "(?=" + sides[i].text() + ")";

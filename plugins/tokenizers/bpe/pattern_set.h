@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What matches one character in a pattern: literals, escapes and sets, rewritten from Oniguruma to PCRE2.
+// What matches one character in a pattern: literals, escapes and sets, rewritten from Oniguruma to
+// PCRE2.
 #pragma once
 
 #include <string>
@@ -20,7 +21,8 @@ struct Member {
   bool single = false;
 };
 
-// Reads a backslash and what belongs to it; anchors are not for here. \w is not quite the same inside of a set.
+// Reads a backslash and what belongs to it; anchors are not for here. \w is not quite the same
+// inside of a set.
 Status read_escape(PatternReader& in, bool inside_set, Member& member);
 // Reads [...]: members, ranges, sets within it, and && between unions.
 Status read_set(PatternReader& in, std::string& text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of Unicode 15.0 to 16.0, which the reference tokenizer knows, and PCRE2 10.42 (Unicode 14) and utf8proc
-// 2.8 (15.0) do not, with their general categories (UnicodeData.txt). Thread-safe.
+// The characters of Unicode 15.0 to 16.0, with their general categories (UnicodeData.txt): the
+// reference tokenizer knows them, PCRE2 10.42 (Unicode 14) and utf8proc 2.8 (15.0) do not.
+// Thread-safe.
 #pragma once
 
 #include <string>
