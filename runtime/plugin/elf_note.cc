@@ -99,6 +99,7 @@ class NoteReader {
       return corrupt_data("damaged ELF file: notes lie outside it");
     }
     if (extent.bytes > kMostNoteBytes) return corrupt_data("damaged ELF file: notes are too long");
+    if (extent.bytes == 0) return {};
     std::vector<char> bytes(extent.bytes);
     COLIBRI_TRY(read_(extent.offset, bytes.data(), extent.bytes));
 
