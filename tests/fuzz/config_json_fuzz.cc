@@ -19,19 +19,27 @@ namespace {
 
 using namespace colibri;
 
-// A folder of this process with the weights in it.
-class Folder {
+// A sound model on disk, whose config.json changes.
+class Model {
  public:
-  Folder() {
+  Model() {
     std::string name = std::filesystem::temp_directory_path() / "colibri_config_json_XXXXXX";
     if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
+    folder_ = name;
+    model_.write(folder_);
+    model_.has_weights = false;  // they are there now
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
+  ~Model() { std::filesystem::remove_all(folder_); }
+  const std::filesystem::path& folder() const { return folder_; }
+
+  void set_config(const uint8_t* data, size_t size) {
+    model_.config.assign(reinterpret_cast<const char*>(data), size);
+    model_.write(folder_);
+  }
 
  private:
-  std::filesystem::path path_;
+  testing::TinyModel model_;
+  std::filesystem::path folder_;
 };
 
 Status open(const std::string& path, const std::vector<config::Architecture>& known) {
@@ -48,12 +56,10 @@ Status open(const std::string& path, const std::vector<config::Architecture>& kn
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Folder folder;
+  static Model model;
   static const auto known = model::known_architectures(COLIBRI_MIXTRAL_YAML);
   if (!known.ok()) std::abort();
-  testing::TinyModel model;
-  model.config.assign(reinterpret_cast<const char*>(data), size);
-  model.write(folder.path());
-  static_cast<void>(open(folder.path(), *known));
+  model.set_config(data, size);
+  static_cast<void>(open(model.folder(), *known));
   return 0;
 }
