@@ -74,8 +74,8 @@ def training_batches(encoder: Encoder, seed: int, token_budget: int, max_lines: 
     rng = random.Random(seed)
     examples = []
     for s in range(seed, seed + POOL):
-        # Two of three logs are short: they teach the words of the faults, at a third of the price.
-        most = max_lines if s // 2 % 3 == 0 else SHORT_LINES
+        # Every other log is short: it teaches the words of the faults at a third of the price.
+        most = max_lines if s // 2 % 2 else SHORT_LINES
         least = MIN_LINES if most > SHORT_LINES else 1
         examples.append(make_example(s, least, most))
     for i in range(0, POOL, 7):  # a log read from a file ends with a newline of its own

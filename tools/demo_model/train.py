@@ -5,6 +5,8 @@ goes on from the last checkpoint.
     python train.py RUN_FOLDER                     constant learning rate, until stopped
     python train.py RUN_FOLDER --anneal STEPS      then: it falls to zero in STEPS, and the end
 
+Another fall after that starts from `--lr-scale` times the full rate.
+
 Every other step of the last half of the fall computes with q4_0 weights.
 """
 
@@ -25,6 +27,7 @@ from muon import make_optimisers
 
 WARM_UP_STEPS = 100
 CURRICULUM_START, CURRICULUM_STEPS = 5, 500  # most lines of a log at first; steps until all lines
+LOG_POSITIONS, LOG_WEIGHT = 32, 0.25  # a log, while its lines grow; weight of their loss
 EVALUATE_EVERY, SAVE_EVERY_S = 200, 300
 VALIDATION_LOGS = 200
 
@@ -93,14 +96,16 @@ def main() -> None:
         step = state["step"]
         grown = min(1.0, step / CURRICULUM_STEPS)
         max_lines = round(CURRICULUM_START + grown * (MAX_LINES - CURRICULUM_START))
-        log_weight = 0.2 if grown < 1 else 0.05
+        # Logs are mostly noise: once copying is learnt, their loss would drown that of the answers.
+        log_positions = LOG_POSITIONS if grown < 1 else 0
         for batch in training_batches(encoder, state["seed"], args.token_budget, max_lines,
-                                      32 if grown < 1 else 12, log_weight):
+                                      log_positions, LOG_WEIGHT):
             step = state["step"]
             left = 1.0
             if args.anneal:
                 left = 1 - (step - state["anneal_from"]) / args.anneal
                 if left <= 0:
+                    state["anneal_from"] = None
                     save_all(checkpoint)
                     save_all(args.run / "annealed.pt")
                     return
@@ -117,8 +122,9 @@ def main() -> None:
                                      reduction="none")
             weights = batch.weights.flatten()
             answer_loss = losses[weights == 1].mean()
-            log_part = (losses * weights * (weights < 1)).sum() / (weights == log_weight).sum()
-            loss = answer_loss + log_part + router_loss
+            loss = answer_loss + router_loss
+            if log_positions:
+                loss = loss + LOG_WEIGHT * losses[weights == LOG_WEIGHT].mean()
             for optimiser in optimisers:
                 optimiser.zero_grad()
             loss.backward()
@@ -132,7 +138,6 @@ def main() -> None:
             if state["step"] % 50 == 0:
                 entry = {"step": state["step"], "minutes": round(state["seconds"] / 60, 1),
                          "lines": max_lines, "loss": round(loss_sum / loss_count, 4),
-                         "log": round(log_part.item() / log_weight, 3),
                          "seed": state["seed"]}
                 loss_sum, loss_count = 0.0, 0
                 if state["step"] % EVALUATE_EVERY == 0:
