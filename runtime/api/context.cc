@@ -134,7 +134,7 @@ colibri_status colibri_generate(colibri_context* context, const int32_t* ids, si
     COLIBRI_TRY(prepare_generator(context));
     const auto& pipeline = context->owner->model->plan().pipeline.generate;
     engine::GenerateResult made;
-    const Status status = context->generator->run(
+    Status status = context->generator->run(
         {ids, n}, {pipeline.max_tokens, pipeline.seed}, limits,
         [&](int32_t id, std::string_view text) {
           return callback(user, id, colibri::to_c(text)) == 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -14,11 +16,13 @@
 #include "runtime/cli/run_command.h"
 #include "runtime/cli/tokenize_command.h"
 
-int main(int argc, char** argv) {
-  using namespace colibri::cli;
+namespace colibri::cli {
+namespace {
+
+int run_program(int argc, char** argv) {
   // A reader that went away is a failed write with a message, not a silent death.
   std::signal(SIGPIPE, SIG_IGN);
-  colibri::set_log_sink([](int32_t level, std::string_view line) {
+  set_log_sink([](int32_t level, std::string_view line) {
     if (level == COLIBRI_LOG_DEBUG) return;
     std::fprintf(stderr, "colibri: %.*s\n", static_cast<int>(line.size()), line.data());
   });
@@ -45,7 +49,7 @@ int main(int argc, char** argv) {
     }
     if (!found) {
       const std::string text = "unknown command '" + std::string(argv[1]) + "'; there are:" + known;
-      invocation.fail(colibri::invalid_argument(text), kRefused);
+      invocation.fail(invalid_argument(text), kRefused);
       return invocation.exit_code;
     }
   }
@@ -54,6 +58,18 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kRefused;
   }
-  if (colibri::Status status = flush_output(); !status.ok()) invocation.fail(status, kFailed);
+  if (Status status = flush_output(); !status.ok()) invocation.fail(status, kFailed);
   return invocation.exit_code;
+}
+
+}  // namespace
+}  // namespace colibri::cli
+
+int main(int argc, char** argv) {
+  try {
+    return colibri::cli::run_program(argc, argv);
+  } catch (const std::exception& failure) {  // memory ran out, or a library broke its word
+    std::fprintf(stderr, "colibri: unexpected failure: %s\n", failure.what());
+    return colibri::cli::kFailed;
+  }
 }

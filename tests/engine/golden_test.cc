@@ -86,7 +86,7 @@ TEST(DemoGolden, LogitsAndGreedyIdsAreThoseOfTransformers) {
   ASSERT_TRUE(model.ok()) << model.status().text();
   auto context = (*model)->create_context((*model)->plan().max_tokens);
   ASSERT_TRUE(context.ok()) << context.status().text();
-  std::ifstream file("tests/golden/demo/golden.json");
+  std::ifstream file("tests/golden/demo/transformers.json");
   const auto golden = nlohmann::json::parse(file);
   ASSERT_GE(golden.at("cases").size(), 4u);
   for (const auto& one : golden.at("cases")) {
