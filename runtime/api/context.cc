@@ -60,6 +60,11 @@ uint32_t colibri_context_tokens(const colibri_context* context) {
 
 namespace {
 
+Status check_context(const colibri_context* context) {
+  if (context != nullptr) return {};
+  return colibri::invalid_argument("context must not be NULL: make one with colibri_init_context");
+}
+
 Status forward(colibri_context* context, std::span<const int32_t> ids, engine::LogitsOf which,
                float* logits, const colibri_run_params* params) {
   if (logits == nullptr || (ids.data() == nullptr && !ids.empty())) {
@@ -75,6 +80,7 @@ colibri_status colibri_run_inference(colibri_context* context, const int32_t* id
                                      float* logits, const colibri_run_params* params,
                                      colibri_error* error) {
   return api::guarded(error, [&]() -> Status {
+    COLIBRI_TRY(check_context(context));
     context->context->reset();
     return forward(context, {ids, n}, engine::LogitsOf::kLast, logits, params);
   });
@@ -84,6 +90,7 @@ colibri_status colibri_forward(colibri_context* context, const int32_t* ids, siz
                                float* logits, const colibri_run_params* params,
                                colibri_error* error) {
   return api::guarded(error, [&]() -> Status {
+    COLIBRI_TRY(check_context(context));
     return forward(context, {ids, n}, engine::LogitsOf::kAll, logits, params);
   });
 }
@@ -127,6 +134,7 @@ colibri_status colibri_generate(colibri_context* context, const int32_t* ids, si
                                 const colibri_run_params* params, colibri_token_callback callback,
                                 void* user, colibri_generate_result* result, colibri_error* error) {
   return api::guarded(error, [&]() -> Status {
+    COLIBRI_TRY(check_context(context));
     if (callback == nullptr || (ids == nullptr && n > 0)) {
       return colibri::invalid_argument("colibri_generate: ids and callback must not be NULL");
     }
