@@ -9,9 +9,11 @@ sysroot=${XDG_CACHE_HOME:-$HOME/.cache}/colibri/arm64-sysroot
 
 mapfile -t packages < <({ "$here/setup.sh" list build; "$here/setup.sh" list test; } |
   grep -E '^(lib.*|nlohmann-json3)-dev$')
+mkdir -p "$(dirname "$sysroot")"
+exec {lock}>"$sysroot.lock"
+flock "$lock" # one at a time
 if [ -f "$sysroot/packages" ] && [ "$(cat "$sysroot/packages")" = "${packages[*]}" ]; then exit 0; fi
 
-mkdir -p "$(dirname "$sysroot")"
 work=$(mktemp -d "$sysroot.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/root"
@@ -34,4 +36,4 @@ apt-get -qq install -y --no-install-recommends --download-only "${packages[@]}" 
 for deb in "$work"/cache/archives/*.deb; do dpkg -x "$deb" "$work/root"; done
 echo "${packages[*]}" >"$work/root/packages"
 rm -rf "$sysroot"
-mv "$work/root" "$sysroot"
+mv -T "$work/root" "$sysroot"

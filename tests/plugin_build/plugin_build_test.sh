@@ -16,7 +16,7 @@ project() {
   cat >"$work/p/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(p CXX)
-include($source/cmake/ColibriPlugin.cmake)
+include("$source/cmake/ColibriPlugin.cmake")
 colibri_add_plugin(p MANIFEST p.json SOURCES p.cc FLAGS $2)
 $3
 END
