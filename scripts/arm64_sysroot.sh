@@ -15,7 +15,7 @@ flock "$lock" # one at a time
 if [ -f "$sysroot/packages" ] && [ "$(cat "$sysroot/packages")" = "${packages[*]}" ]; then exit 0; fi
 
 work=$(mktemp -d "$sysroot.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" || true' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/root"
 : >"$work/status"
 cat >"$work/apt.conf" <<CONF
@@ -35,5 +35,6 @@ apt-get -qq update >&2
 apt-get -qq install -y --no-install-recommends --download-only "${packages[@]}" >&2
 for deb in "$work"/cache/archives/*.deb; do dpkg -x "$deb" "$work/root"; done
 echo "${packages[*]}" >"$work/root/packages"
-rm -rf "$sysroot"
+# The old one may be in use: it is moved aside at once and removed with the rest.
+[ ! -d "$sysroot" ] || mv -T "$sysroot" "$work/old"
 mv -T "$work/root" "$sysroot"

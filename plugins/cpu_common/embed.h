@@ -43,8 +43,9 @@ static inline void unpack_row(uint32_t codec, const uint8_t* panel, int64_t r, f
     case COLIBRI_CODEC_Q8_0:
       for (int64_t i = 0; i < cols; ++i) {
         const uint8_t* block = panel + i / 32 * 272;
-        const int q = static_cast<int8_t>(block[16 + i % 32 / 4 * 32 + 4 * r + i % 4]);
-        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * static_cast<float>(q));
+        const auto q =
+            static_cast<float>(static_cast<int8_t>(block[16 + i % 32 / 4 * 32 + 4 * r + i % 4]));
+        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * q);
       }
       break;
     case COLIBRI_CODEC_Q4_0:

@@ -67,6 +67,7 @@ Result<std::unique_ptr<Context>> Context::create(const ForwardParts& parts, int6
   }
   COLIBRI_ASSIGN(PhaseRunner runner, PhaseRunner::create(threads, parts.scratch_bytes));
   std::unique_ptr<Context> context(new Context(parts, max_tokens, std::move(runner)));
+  COLIBRI_ASSIGN(context->visit_, experts::Visit::create(*parts.store, threads));
   COLIBRI_ASSIGN(context->work_, Workspace::create(*parts.spec, parts.max_rows));
   COLIBRI_ASSIGN(context->cache_, KvCache::create(*parts.spec, parts.kv, max_tokens));
   return context;
@@ -77,7 +78,6 @@ Context::Context(const ForwardParts& parts, int64_t max_tokens, PhaseRunner runn
       max_tokens_(max_tokens),
       runner_(std::move(runner)),
       routing_(parts.max_rows, parts.spec->top_k, parts.spec->experts),
-      visit_(*parts.store),
       expert_weights_(static_cast<size_t>(2 * parts.spec->experts)) {}
 
 Status Context::check(std::span<const int32_t> ids) const {
@@ -227,12 +227,12 @@ Status Context::route(const Layer& layer, size_t index, int64_t rows, uint64_t s
                           std::to_string(parts_.spec->experts));
   }
   routing_.begin(work_.chosen, rows);
-  visit_.begin(step, static_cast<uint32_t>(index), routing_.distinct());
+  visit_->begin(step, static_cast<uint32_t>(index), routing_.distinct());
   for (;;) {
-    COLIBRI_ASSIGN(const auto wave, visit_.next(runner_.pool(), runner_.threads()));
+    COLIBRI_ASSIGN(const auto wave, visit_->next(runner_.pool(), runner_.threads()));
     if (wave.empty()) break;
     if (Status status = run_experts(layer, rows, wave); !status.ok()) {
-      visit_.end();
+      visit_->end();
       return status;
     }
   }

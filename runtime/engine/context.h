@@ -73,7 +73,7 @@ class Context {
   Workspace work_;
   KvCache cache_;
   Routing routing_;
-  experts::Visit visit_;
+  std::unique_ptr<experts::Visit> visit_;
   std::vector<colibri_tensor> expert_weights_;  // of a wave: gate and up, or down
   int64_t tokens_ = 0;
 };

@@ -12,7 +12,7 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   Plan& made = *model->plan_;
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(made.threads));
   COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens));
-  COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.layers, *pool));
+  COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool));
   COLIBRI_TRY(model->load_experts(*pool));
   return model;
 }
@@ -24,20 +24,22 @@ Status Model::load_experts(ThreadPool& pool) {
   shape.experts = static_cast<uint32_t>(plan.spec.experts);
   shape.top_k = static_cast<uint32_t>(plan.spec.top_k);
   shape.slot_bytes = plan.memory.slot;
+  shape.staging_bytes = staging_bytes(plan_->spec, plan_->layers);
   experts::PolicyPlugin policy;
   policy.id = plan.policy->plugin().id();
   policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
   policy.host = plan.policy->host();
-  const auto load = [&plan](uint32_t layer, uint32_t expert, std::byte* slot) -> Status {
+  const auto load = [&plan](uint32_t layer, uint32_t expert, std::byte* slot,
+                            std::byte* staging) -> Status {
     const Layer& placed = plan.layers.layers[layer];
     const model::ExpertSpec& weights = plan.spec.layers[layer].experts[expert];
     const model::ModelSource& source = *plan.source;
     COLIBRI_TRY(load_weight(source, weights.gate, placed.gate_weight.packing,
-                            slot + placed.gate_weight.offset));
-    COLIBRI_TRY(
-        load_weight(source, weights.up, placed.up_weight.packing, slot + placed.up_weight.offset));
+                            slot + placed.gate_weight.offset, staging));
+    COLIBRI_TRY(load_weight(source, weights.up, placed.up_weight.packing,
+                            slot + placed.up_weight.offset, staging));
     return load_weight(source, weights.down, placed.down_weight.packing,
-                       slot + placed.down_weight.offset);
+                       slot + placed.down_weight.offset, staging);
   };
   COLIBRI_ASSIGN(store_,
                  experts::Store::create(shape, plan.memory.experts, std::move(policy), load));

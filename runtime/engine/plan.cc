@@ -6,6 +6,7 @@
 
 #include "runtime/engine/kv_cache.h"
 #include "runtime/engine/rope_table.h"
+#include "runtime/engine/weights.h"
 #include "runtime/engine/workspace.h"
 #include "runtime/experts/store.h"
 #include "runtime/model/bind.h"
@@ -93,7 +94,7 @@ Status Plan::plan_memory() {
   memory.rope = RopeTable::bytes(spec.rope, max_tokens);
   memory.kv = KvCache::bytes(spec, pipeline.context.kv, max_tokens);
   memory.workspace = Workspace::bytes(spec, max_rows);
-  memory.scratch = threads * operators->scratch_bytes();
+  memory.scratch = threads * (operators->scratch_bytes() + staging_bytes(spec, layers));
   COLIBRI_ASSIGN(memory.experts, expert_bytes());
   if (memory.total() <= memory.available) return {};
   return out_of_memory("the plan needs " + human_bytes(memory.total()) + " (experts " +

@@ -15,15 +15,6 @@ namespace {
 // Large enough for long reads, small enough that every thread can hold one.
 constexpr uint64_t kPieceBytes = 1u << 20;
 
-// Memory of this thread for the piece it is reading.
-Result<std::byte*> staging(uint64_t bytes) {
-  static thread_local Memory memory;
-  if (memory.size() < bytes) {
-    COLIBRI_ASSIGN(memory, Memory::allocate(bytes, "reading weights"));
-  }
-  return memory.data();
-}
-
 struct Piece {
   Placed* placed = nullptr;
   int64_t begin = 0, end = 0;  // rows
@@ -36,11 +27,11 @@ int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
 }
 
 Status load_rows(const model::ModelSource& source, const model::Weight& weight,
-                 const Packing& packing, int64_t begin, int64_t end, std::byte* to) {
+                 const Packing& packing, int64_t begin, int64_t end, std::byte* to,
+                 std::byte* piece) {
   const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
   const uint64_t first = static_cast<uint64_t>(begin) * row_bytes;
   const uint64_t bytes = static_cast<uint64_t>(end - begin) * row_bytes;
-  COLIBRI_ASSIGN(std::byte * piece, staging(bytes));
   COLIBRI_TRY(source.read(*weight.tensor, first, piece, bytes));
   COLIBRI_TRY(
       model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, begin * weight.cols)
@@ -56,17 +47,42 @@ Status load_rows(const model::ModelSource& source, const model::Weight& weight,
 
 }  // namespace
 
+uint64_t staging_bytes(const model::ModelSpec& spec, Layers& layers) {
+  uint64_t most = 0;
+  const auto count = [&](const model::Weight& weight, const Packing& packing) {
+    const int64_t rows = std::min(rows_per_piece(weight, packing), weight.rows);
+    const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
+    most = std::max(most, align_up(static_cast<uint64_t>(rows) * row_bytes));
+  };
+  for (const Placed* placed : layers.dense()) count(*placed->weight, placed->packing);
+  for (size_t i = 0; i < layers.layers.size(); ++i) {
+    const Layer& layer = layers.layers[i];
+    // Experts share how they are packed, but not how they are stored.
+    for (const model::ExpertSpec& expert : spec.layers[i].experts) {
+      count(expert.gate, layer.gate_weight.packing);
+      count(expert.up, layer.up_weight.packing);
+      count(expert.down, layer.down_weight.packing);
+    }
+  }
+  return most;
+}
+
 Status load_weight(const model::ModelSource& source, const model::Weight& weight,
-                   const Packing& packing, std::byte* to) {
+                   const Packing& packing, std::byte* to, std::byte* staging) {
   const int64_t step = rows_per_piece(weight, packing);
   for (int64_t begin = 0; begin < weight.rows; begin += step) {
-    COLIBRI_TRY(load_rows(source, weight, packing, begin, std::min(begin + step, weight.rows), to));
+    COLIBRI_TRY(load_rows(source, weight, packing, begin, std::min(begin + step, weight.rows), to,
+                          staging));
   }
   return {};
 }
 
-Result<Memory> load_dense(const model::ModelSource& source, Layers& layers, ThreadPool& pool) {
+Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
+                          Layers& layers, ThreadPool& pool) {
   COLIBRI_ASSIGN(Memory memory, Memory::allocate(layers.dense_bytes, "the dense weights"));
+  const uint64_t per_worker = staging_bytes(spec, layers);
+  COLIBRI_ASSIGN(const Memory staging,
+                 Memory::allocate(pool.threads() * per_worker, "reading weights"));
   std::vector<Piece> pieces;
   for (Placed* placed : layers.dense()) {
     const int64_t rows = placed->weight->rows;
@@ -82,11 +98,12 @@ Result<Memory> load_dense(const model::ModelSource& source, Layers& layers, Thre
   Status failure;
   std::mutex mutex;
   const auto count = static_cast<int64_t>(pieces.size());
-  (void)pool.run(count, pool.threads(), [&](unsigned, int64_t begin, int64_t end) {
+  (void)pool.run(count, pool.threads(), [&](unsigned worker, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Piece& piece = pieces[static_cast<size_t>(i)];
       Status status = load_rows(source, *piece.placed->weight, piece.placed->packing, piece.begin,
-                                piece.end, static_cast<std::byte*>(piece.placed->tensor.buffer));
+                                piece.end, static_cast<std::byte*>(piece.placed->tensor.buffer),
+                                staging.data() + worker * per_worker);
       if (status.ok()) continue;
       const std::lock_guard lock(mutex);
       if (failure.ok()) failure = std::move(status);

@@ -101,20 +101,27 @@ Result<int32_t> Store::claim(uint32_t key) {
 
 Status Store::load_all(ThreadPool& pool) {
   if (!holds_all()) return internal_error("load_all() on a store that does not hold all experts");
-  Visit visit(*this);
+  COLIBRI_ASSIGN(const auto visit, Visit::create(*this, pool.threads()));
   std::vector<int32_t> experts(shape_.experts);
   for (uint32_t i = 0; i < shape_.experts; ++i) experts[i] = static_cast<int32_t>(i);
   const uint64_t step = next_step();
   for (uint32_t layer = 0; layer < shape_.layers; ++layer) {
-    visit.begin(step, layer, experts);
+    visit->begin(step, layer, experts);
     for (;;) {
-      COLIBRI_ASSIGN(const auto wave, visit.next(pool, pool.threads()));
+      COLIBRI_ASSIGN(const auto wave, visit->next(pool, pool.threads()));
       if (wave.empty()) break;
     }
   }
   const std::lock_guard lock(mutex_);
   counters_ = {};
   return {};
+}
+
+Result<std::unique_ptr<Visit>> Visit::create(Store& store, unsigned threads) {
+  std::unique_ptr<Visit> visit(new Visit(store));
+  COLIBRI_ASSIGN(visit->staging_,
+                 Memory::allocate(threads * store.shape().staging_bytes, "reading experts"));
+  return visit;
 }
 
 Visit::Visit(Store& store) : store_(store) {
@@ -226,11 +233,13 @@ Status Visit::load_claimed(ThreadPool& pool, unsigned threads) {
   std::mutex failure_mutex;
   const auto slots = static_cast<int64_t>(claimed_.size());
   const colibri_status code =
-      pool.run(slots, threads, [&](unsigned, int64_t begin, int64_t end) -> colibri_status {
+      pool.run(slots, threads, [&](unsigned worker, int64_t begin, int64_t end) -> colibri_status {
+        std::byte* staging = staging_.data() + worker * store_.shape_.staging_bytes;
         for (int64_t i = begin; i < end; ++i) {
           const int32_t index = claimed_[static_cast<size_t>(i)];
           const Store::Slot& slot = store_.slots_[static_cast<size_t>(index)];
-          Status status = store_.load_(layer_, slot.key % store_.shape_.experts, slot.data);
+          Status status =
+              store_.load_(layer_, slot.key % store_.shape_.experts, slot.data, staging);
           if (status.ok()) continue;
           const std::lock_guard lock(failure_mutex);
           if (failure.ok()) failure = std::move(status);

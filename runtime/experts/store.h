@@ -25,7 +25,8 @@ namespace colibri::experts {
 
 struct StoreShape {
   uint32_t layers = 0, experts = 0, top_k = 0;
-  uint64_t slot_bytes = 0;  // of the largest expert bundle, a multiple of kAlignment
+  uint64_t slot_bytes = 0;     // of the largest expert bundle, a multiple of kAlignment
+  uint64_t staging_bytes = 0;  // memory that loading an expert works in, per thread
 
   uint64_t keys() const { return uint64_t{layers} * experts; }
   uint64_t all_bytes() const { return keys() * slot_bytes; }
@@ -43,8 +44,10 @@ class Visit;
 // Thread-safe: contexts that share a model share its store.
 class Store {
  public:
-  // Fills a slot with an expert's bundle. Called by workers in parallel.
-  using Load = std::function<Status(uint32_t layer, uint32_t expert, std::byte* slot)>;
+  // Fills a slot with an expert's bundle. Called by workers in parallel, each with staging memory
+  // of its own.
+  using Load =
+      std::function<Status(uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging)>;
 
   // Refuses a budget below the floor, with the numbers.
   static Result<std::unique_ptr<Store>> create(const StoreShape& shape, uint64_t budget_bytes,
@@ -108,7 +111,8 @@ class Visit {
     const std::byte* data = nullptr;  // the bundle, until the next call
   };
 
-  explicit Visit(Store& store);
+  // For visits on pools of up to `threads` threads. After this nothing is allocated.
+  static Result<std::unique_ptr<Visit>> create(Store& store, unsigned threads);
   ~Visit() { end(); }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
@@ -121,9 +125,11 @@ class Visit {
   void end();
 
  private:
+  explicit Visit(Store& store);
   Status load_claimed(ThreadPool& pool, unsigned threads);
 
   Store& store_;
+  Memory staging_;
   uint32_t layer_ = 0;
   std::vector<uint32_t> keys_;     // of the visit
   std::vector<uint8_t> resident_;  // parallel to keys_

@@ -41,7 +41,8 @@ const colibri_cache_policy_1 kPolicy = {
     .resize = nullptr,
 };
 
-constexpr StoreShape kShape = {.layers = 3, .experts = 8, .top_k = 2, .slot_bytes = 64};
+constexpr StoreShape kShape = {
+    .layers = 3, .experts = 8, .top_k = 2, .slot_bytes = 64, .staging_bytes = 64};
 
 class StoreTest : public testing::Test {
  protected:
@@ -52,14 +53,16 @@ class StoreTest : public testing::Test {
   }
 
   std::unique_ptr<Store> store(uint64_t slots) {
-    auto made = Store::create(kShape, slots * kShape.slot_bytes, {"test", &kPolicy, nullptr},
-                              [this](uint32_t layer, uint32_t expert, std::byte* slot) -> Status {
-                                if (failing_ == static_cast<int>(layer * 8 + expert)) {
-                                  return io_error("disk on fire");
-                                }
-                                std::memset(slot, static_cast<int>(layer * 8 + expert), 64);
-                                return {};
-                              });
+    auto made = Store::create(
+        kShape, slots * kShape.slot_bytes, {"test", &kPolicy, nullptr},
+        [this](uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) -> Status {
+          *staging = std::byte{1};
+          if (failing_ == static_cast<int>(layer * 8 + expert)) {
+            return io_error("disk on fire");
+          }
+          std::memset(slot, static_cast<int>(layer * 8 + expert), 64);
+          return {};
+        });
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::move(*made);
   }
@@ -67,7 +70,8 @@ class StoreTest : public testing::Test {
   // Visits and returns the experts in the order they came, checking their bytes.
   static std::vector<uint32_t> visit(Store& store, ThreadPool& pool, uint32_t layer,
                                      std::vector<int32_t> experts) {
-    Visit visit(store);
+    const auto made = Visit::create(store, pool.threads());
+    Visit& visit = **made;
     visit.begin(store.next_step(), layer, experts);
     std::vector<uint32_t> seen;
     for (;;) {
@@ -133,7 +137,8 @@ TEST_F(StoreTest, AVictimThatMayNotBeDroppedIsAnErrorAndTheStoreGoesOn) {
   auto s = store(3);
   visit(*s, *pool_, 0, {0, 1});
   answer = Answer::kRubbish;
-  Visit bad(*s);
+  const auto made = Visit::create(*s, 2);
+  Visit& bad = **made;
   const std::vector<int32_t> experts = {5};
   bad.begin(s->next_step(), 0, experts);
   const Status status = bad.next(*pool_, 2).status();
@@ -146,7 +151,8 @@ TEST_F(StoreTest, AVictimThatMayNotBeDroppedIsAnErrorAndTheStoreGoesOn) {
 TEST_F(StoreTest, AFailedLoadIsReportedAndLeavesNothingBehind) {
   auto s = store(6);
   failing_ = 4;
-  Visit bad(*s);
+  const auto made = Visit::create(*s, 2);
+  Visit& bad = **made;
   const std::vector<int32_t> experts = {3, 4, 5};
   bad.begin(s->next_step(), 0, experts);
   EXPECT_EQ(bad.next(*pool_, 2).status().text(), "disk on fire");

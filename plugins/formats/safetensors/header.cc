@@ -168,6 +168,7 @@ class HeaderReader {
     COLIBRI_TRY(check(value.get_array().get(list), expected));
     for (auto item : list) {
       od::value element;
+      // NOLINTNEXTLINE(performance-move-const-arg): get() takes an rvalue only
       COLIBRI_TRY(check(std::move(item).get(element), expected));
       const Result<uint64_t> number = read_unsigned(element);
       if (!number.ok()) {

@@ -83,6 +83,7 @@ class MetadataReader {
     COLIBRI_TRY(check(value.get_array().get(array)));
     for (auto item : array) {
       od::value element;
+      // NOLINTNEXTLINE(performance-move-const-arg): get() takes an rvalue only
       COLIBRI_TRY(check(std::move(item).get(element)));
       COLIBRI_TRY(count_value());
       COLIBRI_TRY(check(element.type().get(type)));
