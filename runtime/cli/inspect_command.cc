@@ -51,7 +51,7 @@ Json hyperparameters(const model::ModelSpec& spec) {
       {"attention_scale", spec.attention_scale},
       {"windows", windows(spec)},
       {"rope", {{"style", rope_style(spec)}, {"dims", spec.rope.dims}, {"theta", spec.rope.theta}}},
-      {"renormalize", spec.renormalize},
+      {"renormalize", spec.router.renormalize},
       {"tied", spec.tied},
       {"bos", spec.bos < 0 ? Json() : Json(spec.bos)},
       {"eos", spec.eos}};

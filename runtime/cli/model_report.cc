@@ -31,7 +31,7 @@ Roles roles_of(const model::ModelSpec& spec) {
                                         &layer.o, &layer.ffn_norm, &layer.router}) {
       add(*weight);
     }
-    for (const model::ExpertSpec& expert : layer.experts) {
+    for (const model::FfnSpec& expert : layer.experts) {
       for (const model::Weight* weight : {&expert.gate, &expert.up, &expert.down}) add(*weight);
     }
   }

@@ -165,9 +165,9 @@ Status LayerPlanner::plan_ffn(const model::LayerSpec& spec, Layer& layer) {
   COLIBRI_ASSIGN(layer.ffn_norm, norm("ffn.norm", spec.ffn_norm, layer.ffn_norm_weight));
   COLIBRI_ASSIGN(const colibri_tensor tensor, asked(spec.router));
   auto a = attributes<colibri_router_attributes>();
-  a.score = spec_.score;
+  a.score = spec_.router.score;
   a.top_k = static_cast<uint32_t>(spec_.top_k);
-  a.renormalize = spec_.renormalize ? 1 : 0;
+  a.renormalize = spec_.router.renormalize ? 1 : 0;
   std::vector<Packing> packing;
   COLIBRI_ASSIGN(layer.router,
                  operators_.add("router", {COLIBRI_OP_ROUTER, a, {tensor}, max_rows_}, &packing));
@@ -178,12 +178,12 @@ Status LayerPlanner::plan_ffn(const model::LayerSpec& spec, Layer& layer) {
 }
 
 Status LayerPlanner::plan_experts(const model::LayerSpec& spec, Layer& layer) {
-  const model::ExpertSpec& first = spec.experts[0];
+  const model::FfnSpec& first = spec.experts[0];
   COLIBRI_ASSIGN(const colibri_tensor gate, asked(first.gate));
   COLIBRI_ASSIGN(const colibri_tensor up, asked(first.up));
   COLIBRI_ASSIGN(const colibri_tensor down, asked(first.down));
   // One operator serves all experts of a layer, so they share their codecs.
-  for (const model::ExpertSpec& expert : spec.experts) {
+  for (const model::FfnSpec& expert : spec.experts) {
     for (const auto& [weight, tensor] :
          {std::pair(&expert.gate, &gate), {&expert.up, &up}, {&expert.down, &down}}) {
       COLIBRI_ASSIGN(const colibri_tensor other, asked(*weight));

@@ -32,7 +32,7 @@ Status Model::load_experts(ThreadPool& pool) {
   const auto load = [&plan](uint32_t layer, uint32_t expert, std::byte* slot,
                             std::byte* staging) -> Status {
     const Layer& placed = plan.layers.layers[layer];
-    const model::ExpertSpec& weights = plan.spec.layers[layer].experts[expert];
+    const model::FfnSpec& weights = plan.spec.layers[layer].experts[expert];
     const model::ModelSource& source = *plan.source;
     COLIBRI_TRY(load_weight(source, weights.gate, placed.gate_weight.packing,
                             slot + placed.gate_weight.offset, staging));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine/rope_table.h"
 
-#include <vector>
-
 #include "runtime/base/portable_math.h"
 
 namespace colibri::engine {
@@ -14,20 +12,15 @@ Result<RopeTable> RopeTable::create(const model::RopeSpec& rope, int64_t positio
   table.values_ = positions * pairs;
   COLIBRI_ASSIGN(table.memory_,
                  Memory::allocate(bytes(rope, positions), "the rotary position table"));
-  std::vector<float> frequency(static_cast<size_t>(pairs));
-  for (int64_t i = 0; i < pairs; ++i) {
-    const float exponent = static_cast<float>(2 * i) / static_cast<float>(rope.dims);
-    frequency[static_cast<size_t>(i)] = 1.0f / math.pow(static_cast<float>(rope.theta), exponent);
-  }
   auto* cosine = reinterpret_cast<float*>(table.memory_.data());
   float* sine = cosine + table.values_;
   for (int64_t position = 0; position < positions; ++position) {
     for (int64_t i = 0; i < pairs; ++i) {
-      const float angle = static_cast<float>(position) * frequency[static_cast<size_t>(i)];
+      const float angle = static_cast<float>(position) * rope.frequencies[static_cast<size_t>(i)];
       double s = 0, c = 0;
       math.sincos(angle, &s, &c);
-      cosine[position * pairs + i] = static_cast<float>(c);
-      sine[position * pairs + i] = static_cast<float>(s);
+      cosine[position * pairs + i] = static_cast<float>(c) * rope.magnitude;
+      sine[position * pairs + i] = static_cast<float>(s) * rope.magnitude;
     }
   }
   return table;

@@ -11,8 +11,8 @@
 namespace colibri::engine {
 
 // For positions [0, positions) and pairs i in [0, dims/2): the cosine and sine of
-//   angle = position * theta^(-2i/dims)
-// with every step rounded to f32 as transformers does it (modeling_rope_utils, default scaling), so
+//   angle = position * frequency(i)
+// times the magnitude, with every step rounded to f32 as transformers does it (modeling_rope_utils, default scaling), so
 // that long contexts agree with checkpoints as they were trained. Immutable.
 class RopeTable {
  public:

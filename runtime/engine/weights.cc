@@ -58,7 +58,7 @@ uint64_t staging_bytes(const model::ModelSpec& spec, Layers& layers) {
   for (size_t i = 0; i < layers.layers.size(); ++i) {
     const Layer& layer = layers.layers[i];
     // Experts share how they are packed, but not how they are stored.
-    for (const model::ExpertSpec& expert : spec.layers[i].experts) {
+    for (const model::FfnSpec& expert : spec.layers[i].experts) {
       count(expert.gate, layer.gate_weight.packing);
       count(expert.up, layer.up_weight.packing);
       count(expert.down, layer.down_weight.packing);

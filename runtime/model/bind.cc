@@ -48,6 +48,8 @@ Shape shape_of(Role role) {
       return {{"expert_inner"}, {"hidden"}};
     case Role::kDown:
       return {{"hidden"}, {"expert_inner"}};
+    default:  // no document names the others yet
+      break;
   }
   return {};
 }
@@ -96,7 +98,8 @@ class Binder {
       layer.ffn_norm = weight(Role::kFfnNorm, l, 0);
       layer.router = weight(Role::kRouter, l, 0);
       for (int64_t e = 0; e < spec->experts; ++e) {
-        ExpertSpec& expert = layer.experts.emplace_back();
+        FfnSpec& expert = layer.experts.emplace_back();
+        expert.inner = spec->expert_inner;
         expert.gate = weight(Role::kGate, l, e);
         expert.up = weight(Role::kUp, l, e);
         expert.down = weight(Role::kDown, l, e);

@@ -104,7 +104,7 @@ TEST_F(BindTest, FillsTheSpec) {
   EXPECT_EQ(spec->eps, 1e-5f);
   EXPECT_EQ(spec->embedding_scale, 1.0f);
   EXPECT_EQ(spec->attention_scale, 0.5f);
-  EXPECT_TRUE(spec->renormalize);
+  EXPECT_TRUE(spec->router.renormalize);
   EXPECT_EQ(spec->rope.style, static_cast<uint32_t>(COLIBRI_ROPE_HALF));
   EXPECT_EQ(spec->rope.dims, 4);
   EXPECT_EQ(spec->rope.theta, 10000.0);

@@ -59,12 +59,9 @@ uint32_t wanted_codec(const Weight& weight, const config::Quantize& quantize) {
     case Role::kUp:
     case Role::kDown:
       return quantize.experts;
-    case Role::kFinalNorm:
-    case Role::kAttentionNorm:
-    case Role::kFfnNorm:
+    default:  // vectors
       return COLIBRI_CODEC_F32;
   }
-  return COLIBRI_CODEC_NONE;
 }
 
 // Index of the first of n numbers (one every `stride` bytes) whose exponent bits are all ones,

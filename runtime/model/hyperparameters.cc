@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/portable_math.h"
+
 namespace colibri::model {
 namespace {
 
@@ -95,6 +97,7 @@ void read_counts(Reader* reader, ModelSpec* spec, int64_t* layers) {
   if (spec->top_k > spec->experts) {
     reader->problem(reader->text("top_k") + " is more than " + reader->text("experts"));
   }
+  spec->value_dim = spec->head_dim;
   if (spec->heads % spec->kv_heads != 0) {
     reader->problem(reader->text("heads") + " is no multiple of " + reader->text("kv_heads"));
   }
@@ -110,6 +113,13 @@ void read_rope(const config::Architecture::Rope& rope, Reader* reader, ModelSpec
                     ", and must be even, because elements are rotated in pairs; " +
                     reader->text("head_dim"));
   }
+  spec->rope.frequencies.clear();
+  for (int64_t i = 0; i < spec->rope.dims / 2; ++i) {
+    // Rounded as transformers does it (modeling_rope_utils, default scaling).
+    const float exponent = static_cast<float>(2 * i) / static_cast<float>(spec->rope.dims);
+    spec->rope.frequencies.push_back(
+        1.0f / portable_math_table().pow(static_cast<float>(spec->rope.theta), exponent));
+  }
 }
 
 }  // namespace
@@ -124,7 +134,7 @@ void read_hyperparameters(const config::Architecture& architecture, const Dimens
   spec->attention_scale = static_cast<float>(
       architecture.attention.scale ? reader.positive(*architecture.attention.scale)
                                    : 1 / std::sqrt(static_cast<double>(spec->head_dim)));
-  spec->renormalize = reader.boolean(architecture.router.renormalize);
+  spec->router.renormalize = reader.boolean(architecture.router.renormalize);
   read_rope(architecture.rope, &reader, spec);
   *window = reader.integer(architecture.attention.window, true, 1, kLargestCount).value_or(0);
 }

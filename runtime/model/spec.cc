@@ -5,8 +5,15 @@ namespace colibri::model {
 
 const char* role_name(Role role) {
   static constexpr const char* kNames[kRoles] = {
-      "embedding", "head",     "final_norm", "attention_norm", "q",  "k",   "v",
-      "o",         "ffn_norm", "router",     "gate",           "up", "down"};
+      "embedding",   "head",        "final_norm",  "attention_norm",
+      "q",           "k",           "v",           "o",
+      "q_bias",      "k_bias",      "v_bias",      "o_bias",
+      "q_norm",      "k_norm",      "sinks",       "q_down",
+      "q_down_norm", "q_up",        "kv_down",     "kv_down_norm",
+      "k_absorb",    "v_up",        "ffn_norm",    "router",
+      "router_bias", "select_bias", "shared_gate", "gate",
+      "up",          "down",        "gate_bias",   "up_bias",
+      "down_bias"};
   return kNames[static_cast<int>(role)];
 }
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define COLIBRI_KERNELS_DRAFT 1
+#define COLIBRI_KERNELS_DRAFT 2
 
 typedef struct colibri_tensor { /* a view; the buffer belongs to the host, or to the device interface */
   uint32_t struct_size;
@@ -41,7 +41,8 @@ enum { COLIBRI_LAYOUT_ROWS = 0, COLIBRI_LAYOUT_R8 = 1, COLIBRI_LAYOUT_PRIVATE = 
 
 /* Key and value cache of one sequence and one layer, blocks of 16 keys, f16 or f32, 64-byte aligned:
  *   K  [kv_heads][blocks][head_dim][16 keys]
- *   V  [kv_heads][blocks][ceil(head_dim/16) tiles][16 keys][16 of head_dim], the last tile padded with zeros */
+ *   V  [kv_heads][blocks][ceil(head_dim/16) tiles][16 keys][16 of head_dim], the last tile padded with zeros
+ * The latent cache of mla_attention is a K cache of one head of latent + rope_dims elements, and no V cache. */
 enum { COLIBRI_KV_BLOCK = 16 };
 
 enum { /* operators; in brackets the weights of their description */
@@ -54,7 +55,8 @@ enum { /* operators; in brackets the weights of their description */
   COLIBRI_OP_ATTENTION = 7,      /* [] */
   COLIBRI_OP_ROUTER = 8,         /* [weight] */
   COLIBRI_OP_COMBINE = 9,        /* [] */
-  COLIBRI_OP_COUNT = 10
+  COLIBRI_OP_MLA_ATTENTION = 10, /* [] */
+  COLIBRI_OP_COUNT = 11
 };
 
 enum { /* numerics classes */
@@ -63,7 +65,8 @@ enum { /* numerics classes */
   COLIBRI_NUMERICS_APPROXIMATE = 3
 };
 
-/* ---- attributes, one struct per operator; fixed when the operator is created ---- */
+/* ---- attributes, one struct per operator; fixed when the operator is created. Zero means "not": an attribute that is
+ * zero changes nothing. ---- */
 
 typedef struct colibri_embed_attributes {
   uint32_t struct_size;
@@ -84,13 +87,17 @@ typedef struct colibri_quantize_rows_attributes {
 } colibri_quantize_rows_attributes;
 
 enum { COLIBRI_EPILOGUE_NONE = 0, COLIBRI_EPILOGUE_GATED = 1 /* act(gate) * up */ };
-enum { COLIBRI_ACTIVATION_NONE = 0, COLIBRI_ACTIVATION_SILU = 1 };
+enum { COLIBRI_ACTIVATION_NONE = 0, COLIBRI_ACTIVATION_SILU = 1, COLIBRI_ACTIVATION_SIGMOID = 2 };
 typedef struct colibri_grouped_matmul_attributes {
   uint32_t struct_size;
   uint32_t epilogue;
-  uint32_t activation;
-  uint32_t input_dtype;  /* F32 for float weights, Q8_32 for quantised ones */
+  uint32_t activation;   /* gated: silu; no epilogue: none or sigmoid */
+  uint32_t input_dtype;  /* F32, or Q8_32 for weights that have an integer product (docs/numerics.md) */
   uint32_t output_dtype; /* F32, or Q8_32 with the gated epilogue (rows a multiple of 32) */
+  uint32_t bias;         /* 1 = the arguments' bias is added to each product before the epilogue */
+  float clamp;           /* gated, > 0: gate = min(gate, clamp), up = min(max(up, -clamp), clamp), after the bias */
+  float alpha;           /* gated, > 0: act(x) = x * sigmoid(alpha * x); 0 is the same as 1 */
+  float up_offset;       /* gated: act(gate) * (up + up_offset) */
 } colibri_grouped_matmul_attributes;
 
 enum { COLIBRI_ROPE_HALF = 1, COLIBRI_ROPE_INTERLEAVED = 2 };
@@ -98,13 +105,15 @@ typedef struct colibri_rope_attributes {
   uint32_t struct_size;
   uint32_t style;          /* half: pairs (i, i + dims/2); interleaved: pairs (2i, 2i + 1) */
   int64_t heads, head_dim;
-  int64_t dims;            /* rotated elements of each head, even, from its start; the rest is left as it is */
+  int64_t dims;            /* rotated elements of each head, even; the rest is left as it is */
+  int64_t first;           /* the first of them; first + dims <= head_dim */
 } colibri_rope_attributes;
 
 typedef struct colibri_kv_write_attributes {
   uint32_t struct_size;
   uint32_t cache_dtype; /* F32 or F16 (rounded to nearest even) */
   int64_t kv_heads, head_dim;
+  uint32_t keys_only;   /* 1 = a latent cache: there are no values */
 } colibri_kv_write_attributes;
 
 typedef struct colibri_attention_attributes {
@@ -113,14 +122,36 @@ typedef struct colibri_attention_attributes {
   int64_t heads, kv_heads, head_dim; /* query head h reads kv head h / (heads / kv_heads) */
   int64_t window;                    /* a query at position p sees keys p - window < k <= p; 0 = all k <= p */
   float scale;                       /* on the dot product of query and key */
+  uint32_t sinks;                    /* 1 = each head's softmax counts one more logit, the arguments' sink, without a value */
 } colibri_attention_attributes;
 
-enum { COLIBRI_SCORE_SOFTMAX = 1 };
+/* Multi-head latent attention with the key and value projections absorbed into the query and the output: all heads share one
+ * key per token, [latent | rope], and the latent part is the value too. */
+typedef struct colibri_mla_attention_attributes {
+  uint32_t struct_size;
+  uint32_t cache_dtype;
+  int64_t heads, latent, rope_dims;
+  float scale;          /* on the dot product of query and key */
+} colibri_mla_attention_attributes;
+
+enum { COLIBRI_SCORE_SOFTMAX = 1, COLIBRI_SCORE_SIGMOID = 2 };
+enum { COLIBRI_GROUP_RULE_MAX = 1, COLIBRI_GROUP_RULE_TOP2_SUM = 2 };
+enum { COLIBRI_GROUP_MASK_NEGATIVE_INFINITY = 1, COLIBRI_GROUP_MASK_ZERO = 2 };
+/* score(weight * x + bias); the top_k with the largest score + select_bias are chosen, ties by ascending expert; their
+ * weights are their scores, without select_bias, renormalised, then scaled. With groups, the experts in `groups` equal runs:
+ * a group counts by the largest, or by the sum of the two largest, score + select_bias in it; in the groups that are not
+ * among the keep_groups best (ties by ascending group) that sum is replaced by the mask before the choice. */
 typedef struct colibri_router_attributes {
   uint32_t struct_size;
   uint32_t score;       /* COLIBRI_SCORE_* */
   uint32_t top_k;
   uint32_t renormalize; /* 1 = the chosen weights are divided by their sum */
+  uint32_t bias;        /* 1 = the arguments' bias is added to the logits */
+  uint32_t select_bias; /* 1 = the arguments' select_bias takes part in the choice */
+  uint32_t groups, keep_groups; /* 0 = no groups */
+  uint32_t group_rule;  /* COLIBRI_GROUP_RULE_*, with groups */
+  uint32_t group_mask;  /* COLIBRI_GROUP_MASK_*, with groups */
+  float scale;          /* on the chosen weights; 0 is the same as 1 */
 } colibri_router_attributes;
 
 typedef struct colibri_combine_attributes {
@@ -141,6 +172,7 @@ static const uint32_t colibri_attribute_size[COLIBRI_OP_COUNT] = {
     sizeof(colibri_attention_attributes),
     sizeof(colibri_router_attributes),
     sizeof(colibri_combine_attributes),
+    sizeof(colibri_mla_attention_attributes),
 };
 
 /* ---- planning ---- */
@@ -169,8 +201,8 @@ typedef struct colibri_op_info {
   uint64_t scratch_bytes; /* per worker, 64-byte aligned */
 } colibri_op_info;
 
-/* ---- arguments, one struct per operator; all tensors with buffers. f32 rows are contiguous along the last dimension.
- * Rows of Q8_32 have stride[0] = the row's bytes, rounded up to 64. ---- */
+/* ---- arguments, one struct per operator; all tensors with buffers. f32 rows are contiguous along the last dimension;
+ * stride[0] leads from row to row, so a view of a part of each row is a tensor too. Rows of Q8_32 have stride[0] = the row's bytes, rounded up to 64. ---- */
 
 typedef struct colibri_embed_args {
   uint32_t struct_size;
@@ -183,7 +215,7 @@ typedef struct colibri_norm_args {
   uint32_t struct_size;
   colibri_tensor weight; /* f32 [hidden] */
   colibri_tensor input;  /* f32 [rows, hidden] */
-  colibri_tensor output; /* f32 or q8_32 [rows, hidden] */
+  colibri_tensor output; /* f32 or q8_32 [rows, hidden]; f32: may be the input itself */
 } colibri_norm_args;
 
 typedef struct colibri_quantize_rows_args {
@@ -201,6 +233,8 @@ typedef struct colibri_grouped_matmul_args {
   const colibri_tensor* weight;  /* [groups * weights_per_group], each [rows, cols] */
   colibri_tensor input;          /* f32 or q8_32 [*, cols] */
   colibri_tensor output;         /* [*, weight rows]: row i is product row i, never accumulated across groups */
+  const colibri_tensor* bias;    /* with attribute bias: [groups * weights_per_group], each f32 [rows] */
+  const int32_t* output_index;   /* f32 output: its row for each product row, all different; NULL = the same index */
 } colibri_grouped_matmul_args;
 
 typedef struct colibri_rope_args {
@@ -217,7 +251,7 @@ typedef struct colibri_kv_write_args {
   const int32_t* position;        /* [rows] key position of each row */
   const int32_t* sequence;        /* [rows] index into the caches; NULL = all 0 */
   const colibri_tensor* k_cache;  /* [sequences], each [kv_heads, blocks, head_dim, 16] */
-  const colibri_tensor* v_cache;  /* [sequences], each [kv_heads, blocks, tiles * 16, 16] */
+  const colibri_tensor* v_cache;  /* [sequences], each [kv_heads, blocks, tiles * 16, 16]; keys_only: v and it are unused */
 } colibri_kv_write_args;
 
 typedef struct colibri_attention_args {
@@ -228,7 +262,18 @@ typedef struct colibri_attention_args {
   const int32_t* sequence;        /* [rows]; NULL = all 0 */
   const colibri_tensor* k_cache;
   const colibri_tensor* v_cache;
+  const float* sink;              /* with attribute sinks: [heads], a logit as it is, not scaled */
 } colibri_attention_args;
+
+typedef struct colibri_mla_attention_args {
+  uint32_t struct_size;
+  colibri_tensor q_latent;       /* f32 [rows * heads, latent], head after head of each row */
+  colibri_tensor q_rope;         /* f32 [rows * heads, rope_dims] */
+  colibri_tensor output;         /* f32 [rows * heads, latent] */
+  const int32_t* position;       /* [rows]; keys up to it are in the cache */
+  const int32_t* sequence;       /* [rows]; NULL = all 0 */
+  const colibri_tensor* cache;   /* [sequences], each [1, blocks, latent + rope_dims, 16] */
+} colibri_mla_attention_args;
 
 typedef struct colibri_router_args {
   uint32_t struct_size;
@@ -236,6 +281,8 @@ typedef struct colibri_router_args {
   colibri_tensor input;  /* f32 [rows, hidden] */
   colibri_tensor expert; /* i32 [rows, top_k], by descending score, ties by ascending expert */
   colibri_tensor score;  /* f32 [rows, top_k] */
+  const float* bias;        /* with attribute bias: [experts] */
+  const float* select_bias; /* with attribute select_bias: [experts] */
 } colibri_router_args;
 
 typedef struct colibri_combine_args {
