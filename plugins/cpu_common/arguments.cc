@@ -61,6 +61,7 @@ bool fit(const OperatorState& state, const colibri_grouped_matmul_args& call) {
   const auto& a = state.grouped_matmul;
   const uint32_t weights = a.epilogue == COLIBRI_EPILOGUE_GATED ? 2 : 1;
   if (!is_complete(call) || call.weights_per_group != weights || call.groups < 0) return false;
+  if (call.output_index != nullptr) return false;  // not offered
   if (!is_activation(call.input, a.input_dtype, state.cols)) return false;
   if (!is_activation(call.output, a.output_dtype, state.rows)) return false;
   if (call.groups == 0) return true;

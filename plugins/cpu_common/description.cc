@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "plugins/cpu_common/layouts.h"
+#include "runtime/base/codec_facts.h"
 
 namespace colibri::cpu {
 namespace {
@@ -17,22 +18,8 @@ constexpr int64_t kLargestSize = INT32_MAX;  // of a dimension: products of two 
 constexpr uint32_t kLargestStruct = 4096;
 
 const char* codec_name(uint32_t codec) {
-  switch (codec) {
-    case COLIBRI_CODEC_F32:
-      return "f32";
-    case COLIBRI_CODEC_F16:
-      return "f16";
-    case COLIBRI_CODEC_BF16:
-      return "bf16";
-    case COLIBRI_CODEC_Q8_0:
-      return "q8_0";
-    case COLIBRI_CODEC_Q4_0:
-      return "q4_0";
-    case COLIBRI_CODEC_Q8_32:
-      return "q8_32";
-    default:
-      return "another codec";
-  }
+  const CodecFacts* facts = codec_facts(codec);
+  return facts == nullptr ? "another codec" : facts->name;
 }
 
 // One description being read; the first refusal ends it.
@@ -83,6 +70,8 @@ class Reader {
     return std::isfinite(value) ? true : refuse("%s must be a finite number", name);
   }
 
+  bool is_off(const char* name, bool off) { return off ? true : refuse("%s is not offered", name); }
+
   bool embed();
   bool norm();
   bool quantize_rows();
@@ -120,7 +109,7 @@ bool Reader::read() {
     case COLIBRI_OP_KV_WRITE: {
       const auto& a = state_->kv_write;
       return read_attributes(&state_->kv_write) && read_weights(0, 0) &&
-             cache(a.cache_dtype, a.kv_heads, a.head_dim);
+             is_off("keys_only", a.keys_only == 0) && cache(a.cache_dtype, a.kv_heads, a.head_dim);
     }
     case COLIBRI_OP_ATTENTION:
       return read_attributes(&state_->attention) && read_weights(0, 0) && attention();
@@ -215,6 +204,10 @@ bool Reader::grouped_matmul() {
   const bool gated = a.epilogue == COLIBRI_EPILOGUE_GATED;
   if (!gated && a.activation != COLIBRI_ACTIVATION_NONE)
     return refuse("an activation needs the gated epilogue");
+  if (!is_off("bias", a.bias == 0) || !is_off("clamp", a.clamp == 0) ||
+      !is_off("alpha", a.alpha == 0) || !is_off("up_offset", a.up_offset == 0)) {
+    return false;
+  }
   if (!read_weights(gated ? 2 : 1, 2)) return false;
   const uint32_t input =
       is_quantised_codec(state_->weight_codec) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
@@ -237,6 +230,7 @@ bool Reader::rope() {
   if (!in_range("heads", a.heads, 1) || !in_range("head_dim", a.head_dim, 1)) return false;
   if (!in_range("heads * head_dim", a.heads * a.head_dim, 1)) return false;
   if (!in_range("rope dims", a.dims, 0, a.head_dim)) return false;
+  if (!is_off("first", a.first == 0)) return false;
   return a.dims % 2 == 0 ? true : refuse("rope dims must be even, got %" PRId64, a.dims);
 }
 
@@ -256,6 +250,7 @@ bool Reader::attention() {
     return refuse("heads must be a multiple of kv_heads, got %" PRId64 " and %" PRId64, a.heads,
                   a.kv_heads);
   }
+  if (!is_off("sinks", a.sinks == 0)) return false;
   return in_range("window", a.window, 0, INT64_MAX) && is_finite("scale", a.scale);
 }
 
@@ -264,6 +259,12 @@ bool Reader::router() {
   if (a.score != COLIBRI_SCORE_SOFTMAX)
     return refuse("router score %" PRIu32 " is not offered (1 = softmax)", a.score);
   if (a.renormalize > 1) return refuse("renormalize must be 0 or 1");
+  if (!is_off("bias", a.bias == 0) || !is_off("select_bias", a.select_bias == 0) ||
+      !is_off("groups", a.groups == 0 && a.keep_groups == 0) ||
+      !is_off("a group rule", a.group_rule == 0 && a.group_mask == 0) ||
+      !is_off("scale", a.scale == 0)) {
+    return false;
+  }
   if (!is_float_codec(state_->weight_codec)) {
     return refuse("a router needs an f32, f16 or bf16 weight, got %s",
                   codec_name(state_->weight_codec));

@@ -49,7 +49,25 @@ colibri_tensor weight(uint32_t codec, int64_t rows, int64_t cols) {
 
 colibri_grouped_matmul_attributes matmul(uint32_t epilogue, uint32_t activation, uint32_t input,
                                          uint32_t output) {
-  return {0, epilogue, activation, input, output};
+  colibri_grouped_matmul_attributes attributes = {};
+  attributes.epilogue = epilogue;
+  attributes.activation = activation;
+  attributes.input_dtype = input;
+  attributes.output_dtype = output;
+  return attributes;
+}
+
+colibri_attention_attributes attention(uint32_t cache_dtype, int64_t heads, int64_t kv_heads,
+                                       int64_t head_dim) {
+  return {0, cache_dtype, heads, kv_heads, head_dim, 0, 1.0f, 0};
+}
+
+colibri_router_attributes router(uint32_t score, uint32_t top_k) {
+  colibri_router_attributes attributes = {};
+  attributes.score = score;
+  attributes.top_k = top_k;
+  attributes.renormalize = 1;
+  return attributes;
 }
 
 TEST(Description, MatmulRefusals) {
@@ -88,22 +106,21 @@ TEST(Description, MatmulRefusals) {
 }
 
 TEST(Description, OtherRefusals) {
-  EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION,
-                    colibri_attention_attributes{0, COLIBRI_CODEC_F16, 5, 2, 64, 0, 1.0f}, {}),
+  EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION, attention(COLIBRI_CODEC_F16, 5, 2, 64), {}),
             "heads must be a multiple of kv_heads, got 5 and 2");
-  EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION,
-                    colibri_attention_attributes{0, COLIBRI_CODEC_BF16, 4, 2, 64, 0, 1.0f}, {}),
+  EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION, attention(COLIBRI_CODEC_BF16, 4, 2, 64), {}),
             "the cache must be f32 or f16");
-  EXPECT_EQ(refusal(COLIBRI_OP_ROPE, colibri_rope_attributes{0, COLIBRI_ROPE_HALF, 4, 64, 33}, {}),
-            "rope dims must be even, got 33");
-  EXPECT_EQ(refusal(COLIBRI_OP_ROPE, colibri_rope_attributes{0, COLIBRI_ROPE_HALF, 4, 64, 66}, {}),
-            "rope dims must be from 0 to 64, got 66");
+  EXPECT_EQ(
+      refusal(COLIBRI_OP_ROPE, colibri_rope_attributes{0, COLIBRI_ROPE_HALF, 4, 64, 33, 0}, {}),
+      "rope dims must be even, got 33");
+  EXPECT_EQ(
+      refusal(COLIBRI_OP_ROPE, colibri_rope_attributes{0, COLIBRI_ROPE_HALF, 4, 64, 66, 0}, {}),
+      "rope dims must be from 0 to 64, got 66");
   const std::vector<colibri_tensor> router_weight = {weight(COLIBRI_CODEC_F32, 8, 64)};
-  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, colibri_router_attributes{0, COLIBRI_SCORE_SOFTMAX, 9, 1},
-                    router_weight),
+  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, router(COLIBRI_SCORE_SOFTMAX, 9), router_weight),
             "top_k must be from 1 to 8, got 9");
-  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, colibri_router_attributes{0, 2, 2, 1}, router_weight),
-            "router score 2 is not offered (1 = softmax)");
+  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, router(9, 2), router_weight),
+            "router score 9 is not offered (1 = softmax)");
   EXPECT_EQ(refusal(COLIBRI_OP_COMBINE, colibri_combine_attributes{0, 0, 1.0f}, {}),
             "slots must be from 1 to 2147483647, got 0");
   EXPECT_EQ(refusal(77, colibri_combine_attributes{0, 1, 1.0f}, {}),
@@ -176,11 +193,11 @@ TEST(OpRun, PositionsOutsideOfTheCacheAreErrors) {
   const colibri_host host = conformance::bare_host();
   Question write;
   write.op = COLIBRI_OP_KV_WRITE;
-  write.set_attributes(colibri_kv_write_attributes{0, COLIBRI_CODEC_F16, 2, 8});
+  write.set_attributes(colibri_kv_write_attributes{0, COLIBRI_CODEC_F16, 2, 8, 0});
   auto writer = Kernel::create(table(), host, write);
   Question read;
   read.op = COLIBRI_OP_ATTENTION;
-  read.set_attributes(colibri_attention_attributes{0, COLIBRI_CODEC_F16, 2, 2, 8, 0, 1.0f});
+  read.set_attributes(attention(COLIBRI_CODEC_F16, 2, 2, 8));
   auto reader = Kernel::create(table(), host, read);
   ASSERT_TRUE(writer.ok() && reader.ok());
   const Rows output(COLIBRI_CODEC_F32, 1, 16);
@@ -188,7 +205,7 @@ TEST(OpRun, PositionsOutsideOfTheCacheAreErrors) {
   colibri_kv_write_args write_call = {
       sizeof(write_call), rows.tensor(), rows.tensor(), &position, nullptr, cache.k(), cache.v()};
   colibri_attention_args read_call = {sizeof(read_call), rows.tensor(), output.tensor(), &position,
-                                      nullptr,           cache.k(),     cache.v()};
+                                      nullptr,           cache.k(),     cache.v(),       nullptr};
   for (int32_t at : {0, 15, 16, -1, INT32_MAX}) {
     position = at;
     const colibri_status want = at == 0 || at == 15 ? COLIBRI_OK : COLIBRI_INVALID_ARGUMENT;
@@ -211,9 +228,16 @@ TEST(OpRun, GroupsMustAscendAndIndicesMustLieInside) {
   const Rows output(COLIBRI_CODEC_F32, 2, 8);
   int64_t group_begin[] = {0, 2};
   int32_t row_index[] = {1, 0};
-  colibri_grouped_matmul_args call = {
-      sizeof(call),   1, 1, group_begin, row_index, kernel->weights().data(), input.tensor(),
-      output.tensor()};
+  colibri_grouped_matmul_args call = {sizeof(call),
+                                      1,
+                                      1,
+                                      group_begin,
+                                      row_index,
+                                      kernel->weights().data(),
+                                      input.tensor(),
+                                      output.tensor(),
+                                      nullptr,
+                                      nullptr};
   const auto code = [&] { return kernel->run(&call, conformance::Schedule::kOneRange).code(); };
   EXPECT_EQ(code(), COLIBRI_OK);
   row_index[1] = 2;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "colibri/kernels.h"
+#include "runtime/base/codec_facts.h"
 
 namespace colibri::cpu {
 
@@ -19,21 +20,10 @@ static inline bool is_quantised_codec(uint32_t codec) {
   return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
 }
 
-// Bytes of one row of `cols` elements as it stands in a file.
+// Bytes of one row of `cols` elements as it stands in a file; 0 for a codec that is not known.
 static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {
-  switch (codec) {
-    case COLIBRI_CODEC_F32:
-      return cols * 4;
-    case COLIBRI_CODEC_F16:
-    case COLIBRI_CODEC_BF16:
-      return cols * 2;
-    case COLIBRI_CODEC_Q8_0:
-      return cols / kBlockCols * 34;
-    case COLIBRI_CODEC_Q4_0:
-      return cols / kBlockCols * 18;
-    default:
-      return 0;
-  }
+  const CodecFacts* facts = codec_facts(codec);
+  return facts == nullptr ? 0 : cols / facts->elements * facts->bytes;
 }
 
 // Bytes of one panel of 8 rows; the scales stand beside their block, so nothing is added.

@@ -33,7 +33,7 @@ void check(const Shape& shape, int64_t keys, uint32_t dtype, double tolerance) {
   const KvCacheMemory cache(dtype, 1, shape.kv_heads, keys / 16 + 1, shape.head_dim);
   Question write;
   write.op = COLIBRI_OP_KV_WRITE;
-  write.set_attributes(colibri_kv_write_attributes{0, dtype, shape.kv_heads, shape.head_dim});
+  write.set_attributes(colibri_kv_write_attributes{0, dtype, shape.kv_heads, shape.head_dim, 0});
   auto writer = reference_kernel(write);
   ASSERT_TRUE(writer.ok()) << writer.status().text();
   const colibri_kv_write_args written = {
@@ -58,7 +58,7 @@ void check(const Shape& shape, int64_t keys, uint32_t dtype, double tolerance) {
   auto kernel = reference_kernel(question);
   ASSERT_TRUE(kernel.ok()) << kernel.status().text();
   const colibri_attention_args call = {sizeof(call), q.tensor(), output.tensor(), position.data(),
-                                       nullptr,      cache.k(),  cache.v()};
+                                       nullptr,      cache.k(),  cache.v(),       nullptr};
   ASSERT_TRUE(kernel->run(&call, conformance::Schedule::kOneRange).ok());
 
   for (int64_t row = 0; row < 3; ++row) {

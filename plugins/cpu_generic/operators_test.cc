@@ -126,7 +126,7 @@ TEST(Rope, TurnsPairs) {
     }
     Question question;
     question.op = COLIBRI_OP_ROPE;
-    question.set_attributes(colibri_rope_attributes{0, style, 2, 10, 6});
+    question.set_attributes(colibri_rope_attributes{0, style, 2, 10, 6, 0});
     auto kernel = reference_kernel(question);
     ASSERT_TRUE(kernel.ok()) << kernel.status().text();
     const int32_t position[] = {2, 0};
@@ -157,7 +157,11 @@ TEST(Router, IsSoftmaxOfTheTopK) {
     Random random(5);
     Question question;
     question.op = COLIBRI_OP_ROUTER;
-    question.set_attributes(colibri_router_attributes{0, COLIBRI_SCORE_SOFTMAX, 3, renormalize});
+    colibri_router_attributes attributes = {};
+    attributes.score = COLIBRI_SCORE_SOFTMAX;
+    attributes.top_k = 3;
+    attributes.renormalize = renormalize;
+    question.set_attributes(attributes);
     question.weights = {conformance::matrix(COLIBRI_CODEC_F32, 20, 48, nullptr)};
     question.sources = {conformance::make_weight(random, COLIBRI_CODEC_F32, 20, 48)};
     auto kernel = reference_kernel(question);
@@ -165,8 +169,9 @@ TEST(Router, IsSoftmaxOfTheTopK) {
     const Rows input(conformance::make_rows(random, Style::kPlain, 6, 48), 48);
     const Rows expert(COLIBRI_CODEC_I32, 6, 3);
     const Rows score(COLIBRI_CODEC_F32, 6, 3);
-    const colibri_router_args call = {sizeof(call), kernel->weights()[0], input.tensor(),
-                                      expert.tensor(), score.tensor()};
+    const colibri_router_args call = {sizeof(call),    kernel->weights()[0], input.tensor(),
+                                      expert.tensor(), score.tensor(),       nullptr,
+                                      nullptr};
     ASSERT_TRUE(kernel->run(&call, Schedule::kOneRange).ok());
     for (int64_t row = 0; row < 6; ++row) {
       std::vector<double> e(20);

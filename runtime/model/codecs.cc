@@ -3,44 +3,11 @@
 
 #include <cstring>
 
+#include "runtime/base/codec_facts.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::model {
 namespace {
-
-struct Codec {
-  uint32_t id;
-  const char* name;
-  CodecBlock block;
-  bool weights;  // may hold weights of a model
-};
-
-constexpr Codec kCodecs[] = {
-    {COLIBRI_CODEC_F32, "f32", {1, 4}, true},
-    {COLIBRI_CODEC_F16, "f16", {1, 2}, true},
-    {COLIBRI_CODEC_BF16, "bf16", {1, 2}, true},
-    {COLIBRI_CODEC_I32, "i32", {1, 4}, false},
-    {COLIBRI_CODEC_I8, "i8", {1, 1}, false},
-    {COLIBRI_CODEC_U8, "u8", {1, 1}, false},
-    {COLIBRI_CODEC_F64, "f64", {1, 8}, false},
-    {COLIBRI_CODEC_I16, "i16", {1, 2}, false},
-    {COLIBRI_CODEC_I64, "i64", {1, 8}, false},
-    {COLIBRI_CODEC_BOOL, "bool", {1, 1}, false},
-    {COLIBRI_CODEC_F8_E4M3, "f8_e4m3", {1, 1}, false},
-    {COLIBRI_CODEC_F8_E5M2, "f8_e5m2", {1, 1}, false},
-    {COLIBRI_CODEC_U16, "u16", {1, 2}, false},
-    {COLIBRI_CODEC_U32, "u32", {1, 4}, false},
-    {COLIBRI_CODEC_U64, "u64", {1, 8}, false},
-    {COLIBRI_CODEC_Q8_0, "q8_0", {32, 34}, true},
-    {COLIBRI_CODEC_Q4_0, "q4_0", {32, 18}, true},
-};
-
-const Codec* find_codec(uint32_t id) {
-  for (const Codec& codec : kCodecs) {
-    if (codec.id == id) return &codec;
-  }
-  return nullptr;
-}
 
 uint32_t wanted_codec(const Weight& weight, const config::Quantize& quantize) {
   switch (weight.role) {
@@ -91,26 +58,26 @@ uint64_t first_not_finite(const void* data, uint64_t n, Bits exponent, size_t st
 }  // namespace
 
 const char* codec_name(uint32_t codec) {
-  const Codec* found = find_codec(codec);
-  return found == nullptr ? nullptr : found->name;
+  const CodecFacts* facts = codec_facts(codec);
+  return facts == nullptr ? nullptr : facts->name;
 }
 
 uint32_t codec_of_name(std::string_view name) {
-  for (const Codec& codec : kCodecs) {
-    if (name == codec.name) return codec.id;
+  for (const CodecFacts& facts : kCodecFacts) {
+    if (name == facts.name) return facts.id;
   }
   return COLIBRI_CODEC_NONE;
 }
 
 std::optional<CodecBlock> codec_block(uint32_t codec) {
-  const Codec* found = find_codec(codec);
-  if (found == nullptr) return std::nullopt;
-  return found->block;
+  const CodecFacts* facts = codec_facts(codec);
+  if (facts == nullptr) return std::nullopt;
+  return CodecBlock{facts->elements, static_cast<uint64_t>(facts->bytes)};
 }
 
 bool is_weight_codec(uint32_t codec) {
-  const Codec* found = find_codec(codec);
-  return found != nullptr && found->weights;
+  const CodecFacts* facts = codec_facts(codec);
+  return facts != nullptr && facts->weights;
 }
 
 Result<uint32_t> codec_of(const Weight& weight, const config::Quantize& quantize) {

@@ -130,7 +130,7 @@ TEST_F(KernelChooserTest, AnAttributeThatIsZeroNeedNotBeSeen) {
 TEST_F(KernelChooserTest, APinLeavesNoOther) {
   EXPECT_EQ(chooser({{"norm", "device"}})->choose(norm(1))->plugin->id(), "device");
   EXPECT_EQ(chooser({{"norm", "rope_only"}})->choose(norm(0.5f)).status().text(),
-            "no plugin computes norm (kind 1, eps 0.5, output_dtype codec 0; up to 8 rows):\n"
+            "no plugin computes norm (kind rms, eps 0.5, output_dtype codec 0; up to 8 rows):\n"
             "  device: plugins.operators gives it to rope_only\n"
             "  rope_only: only operator 5\n"
             "  old: plugins.operators gives it to rope_only\n"
@@ -140,7 +140,8 @@ TEST_F(KernelChooserTest, APinLeavesNoOther) {
 TEST_F(KernelChooserTest, PinsThatCannotBeHonoured) {
   EXPECT_EQ(chooser({{"nrom", "old"}}).status().text(),
             "plugins.operators.nrom: is no operator (did you mean 'norm'? allowed: embed, norm, "
-            "quantize_rows, grouped_matmul, rope, kv_write, attention, router, combine)");
+            "quantize_rows, grouped_matmul, rope, kv_write, attention, router, combine, "
+            "mla_attention)");
   EXPECT_EQ(chooser({{"norm", "fast"}}).status().text(),
             "plugins.operators.norm: plugin fast cannot be used: its results are approximate, and "
             "the pipeline's numerics are reproducible ((linked in))");
@@ -164,7 +165,7 @@ TEST_F(KernelChooserTest, WithoutKernelsThereIsAnExplanation) {
 TEST_F(KernelChooserTest, NonsenseIsRefused) {
   colibri_op_desc desc = norm(1);
   desc.op = COLIBRI_OP_COUNT;
-  EXPECT_EQ(chooser()->choose(desc).status().text(), "no such operator: operator 10");
+  EXPECT_EQ(chooser()->choose(desc).status().text(), "no such operator: operator 11");
 }
 
 TEST(OperatorTextTest, NamesBothWays) {
@@ -196,8 +197,28 @@ TEST(OperatorTextTest, DescribesWeights) {
   desc.weight_count = 2;
   desc.max_rows = 512;
   EXPECT_EQ(describe(desc),
-            "grouped_matmul (epilogue 1, activation 1, input_dtype q8_32, output_dtype f32; weight "
-            "q4_0 [768, 2048]; weight q4_0 [768, 2048]; up to 512 rows)");
+            "grouped_matmul (epilogue gated, activation silu, input_dtype q8_32, output_dtype f32; "
+            "weight q4_0 [768, 2048]; weight q4_0 [768, 2048]; up to 512 rows)");
+}
+
+TEST(OperatorTextTest, OptionsThatAreOffAreLeftOut) {
+  colibri_router_attributes attributes = {};
+  attributes.struct_size = sizeof(attributes);
+  attributes.score = COLIBRI_SCORE_SIGMOID;
+  attributes.top_k = 4;
+  attributes.select_bias = 1;
+  attributes.groups = 8;
+  attributes.keep_groups = 3;
+  attributes.group_rule = COLIBRI_GROUP_RULE_TOP2_SUM;
+  attributes.group_mask = 7;  // no mask: the number says so
+  attributes.scale = 2.5f;
+  colibri_op_desc desc = {};
+  desc.op = COLIBRI_OP_ROUTER;
+  desc.attributes = &attributes;
+  desc.max_rows = 3;
+  EXPECT_EQ(describe(desc),
+            "router (score sigmoid, top_k 4, select_bias, groups 8, keep_groups 3, group_rule "
+            "top2_sum, group_mask 7, scale 2.5; up to 3 rows)");
 }
 
 }  // namespace

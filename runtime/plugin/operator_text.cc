@@ -8,65 +8,99 @@
 #include <iterator>
 #include <span>
 
+#include "runtime/base/codec_facts.h"
+
 namespace colibri::plugin {
 namespace {
 
 constexpr std::string_view kNames[COLIBRI_OP_COUNT] = {
-    "",     "embed",    "norm",      "quantize_rows", "grouped_matmul",
-    "rope", "kv_write", "attention", "router",        "combine"};
+    "",         "embed",     "norm",   "quantize_rows", "grouped_matmul", "rope",
+    "kv_write", "attention", "router", "combine",       "mla_attention"};
 
 std::string codec_text(uint32_t codec) {
-  switch (codec) {
-    case COLIBRI_CODEC_F32:
-      return "f32";
-    case COLIBRI_CODEC_F16:
-      return "f16";
-    case COLIBRI_CODEC_BF16:
-      return "bf16";
-    case COLIBRI_CODEC_Q8_0:
-      return "q8_0";
-    case COLIBRI_CODEC_Q4_0:
-      return "q4_0";
-    case COLIBRI_CODEC_Q8_32:
-      return "q8_32";
-    default:
-      return "codec " + std::to_string(codec);
-  }
+  const CodecFacts* facts = codec_facts(codec);
+  return facts == nullptr ? "codec " + std::to_string(codec) : facts->name;
 }
 
+// An attribute. One that is `optional` is not spoken of while it is zero.
 struct Field {
-  enum class Kind { kNumber, kCodec, kFloat, kWide };
+  enum class Kind { kNumber, kCodec, kFloat, kWide, kNamed, kFlag };
   const char* name;
   size_t offset;
   Kind kind;
+  bool optional = false;
+  std::span<const std::string_view> values = {};  // kNamed: the name of each value
 };
-#define FIELD(type, name, kind)                                           \
-  Field {                                                                 \
-#name, offsetof(colibri_##type##_attributes, name), Field::Kind::kind \
+
+constexpr std::string_view kNorms[] = {"none", "rms"};
+constexpr std::string_view kEpilogues[] = {"none", "gated"};
+constexpr std::string_view kActivations[] = {"none", "silu", "sigmoid"};
+constexpr std::string_view kRopeStyles[] = {"none", "half", "interleaved"};
+constexpr std::string_view kScores[] = {"none", "softmax", "sigmoid"};
+constexpr std::string_view kGroupRules[] = {"none", "max", "top2_sum"};
+constexpr std::string_view kGroupMasks[] = {"none", "negative_infinity", "zero"};
+
+#define PLACE(type, name) #name, offsetof(colibri_##type##_attributes, name)
+#define FIELD(type, name, kind)          \
+  Field {                                \
+    PLACE(type, name), Field::Kind::kind \
+  }
+#define OPTION(type, name, kind)               \
+  Field {                                      \
+    PLACE(type, name), Field::Kind::kind, true \
+  }
+#define NAMED(type, name, values)                         \
+  Field {                                                 \
+    PLACE(type, name), Field::Kind::kNamed, false, values \
+  }
+#define NAMED_OPTION(type, name, values)                 \
+  Field {                                                \
+    PLACE(type, name), Field::Kind::kNamed, true, values \
   }
 constexpr Field kEmbed[] = {FIELD(embed, scale, kFloat)};
-constexpr Field kNorm[] = {FIELD(norm, kind, kNumber), FIELD(norm, eps, kFloat),
+constexpr Field kNorm[] = {NAMED(norm, kind, kNorms), FIELD(norm, eps, kFloat),
                            FIELD(norm, output_dtype, kCodec)};
 constexpr Field kQuantizeRows[] = {FIELD(quantize_rows, output_dtype, kCodec)};
 constexpr Field kGroupedMatmul[] = {
-    FIELD(grouped_matmul, epilogue, kNumber), FIELD(grouped_matmul, activation, kNumber),
-    FIELD(grouped_matmul, input_dtype, kCodec), FIELD(grouped_matmul, output_dtype, kCodec)};
-constexpr Field kRope[] = {FIELD(rope, style, kNumber), FIELD(rope, heads, kWide),
-                           FIELD(rope, head_dim, kWide), FIELD(rope, dims, kWide)};
+    NAMED(grouped_matmul, epilogue, kEpilogues), NAMED(grouped_matmul, activation, kActivations),
+    FIELD(grouped_matmul, input_dtype, kCodec),  FIELD(grouped_matmul, output_dtype, kCodec),
+    OPTION(grouped_matmul, bias, kFlag),         OPTION(grouped_matmul, clamp, kFloat),
+    OPTION(grouped_matmul, alpha, kFloat),       OPTION(grouped_matmul, up_offset, kFloat)};
+constexpr Field kRope[] = {NAMED(rope, style, kRopeStyles), FIELD(rope, heads, kWide),
+                           FIELD(rope, head_dim, kWide), FIELD(rope, dims, kWide),
+                           OPTION(rope, first, kWide)};
 constexpr Field kKvWrite[] = {FIELD(kv_write, cache_dtype, kCodec),
-                              FIELD(kv_write, kv_heads, kWide), FIELD(kv_write, head_dim, kWide)};
+                              FIELD(kv_write, kv_heads, kWide), FIELD(kv_write, head_dim, kWide),
+                              OPTION(kv_write, keys_only, kFlag)};
 constexpr Field kAttention[] = {
     FIELD(attention, cache_dtype, kCodec), FIELD(attention, heads, kWide),
     FIELD(attention, kv_heads, kWide),     FIELD(attention, head_dim, kWide),
-    FIELD(attention, window, kWide),       FIELD(attention, scale, kFloat)};
-constexpr Field kRouter[] = {FIELD(router, score, kNumber), FIELD(router, top_k, kNumber),
-                             FIELD(router, renormalize, kNumber)};
+    FIELD(attention, window, kWide),       FIELD(attention, scale, kFloat),
+    OPTION(attention, sinks, kFlag)};
+constexpr Field kRouter[] = {NAMED(router, score, kScores),
+                             FIELD(router, top_k, kNumber),
+                             OPTION(router, renormalize, kFlag),
+                             OPTION(router, bias, kFlag),
+                             OPTION(router, select_bias, kFlag),
+                             OPTION(router, groups, kNumber),
+                             OPTION(router, keep_groups, kNumber),
+                             NAMED_OPTION(router, group_rule, kGroupRules),
+                             NAMED_OPTION(router, group_mask, kGroupMasks),
+                             OPTION(router, scale, kFloat)};
 constexpr Field kCombine[] = {FIELD(combine, slots, kNumber), FIELD(combine, scale, kFloat)};
+constexpr Field kMlaAttention[] = {
+    FIELD(mla_attention, cache_dtype, kCodec), FIELD(mla_attention, heads, kWide),
+    FIELD(mla_attention, latent, kWide), FIELD(mla_attention, rope_dims, kWide),
+    FIELD(mla_attention, scale, kFloat)};
+#undef PLACE
 #undef FIELD
+#undef OPTION
+#undef NAMED
+#undef NAMED_OPTION
 
 constexpr std::span<const Field> kFields[COLIBRI_OP_COUNT] = {
-    {},    kEmbed,   kNorm,      kQuantizeRows, kGroupedMatmul,
-    kRope, kKvWrite, kAttention, kRouter,       kCombine};
+    {},       kEmbed,     kNorm,   kQuantizeRows, kGroupedMatmul, kRope,
+    kKvWrite, kAttention, kRouter, kCombine,      kMlaAttention};
 
 template <typename T>
 T read(const void* from, size_t offset) {
@@ -75,8 +109,19 @@ T read(const void* from, size_t offset) {
   return value;
 }
 
+bool is_zero(const void* attributes, const Field& field) {
+  if (field.kind == Field::Kind::kFloat) return read<float>(attributes, field.offset) == 0;
+  if (field.kind == Field::Kind::kWide) return read<int64_t>(attributes, field.offset) == 0;
+  return read<uint32_t>(attributes, field.offset) == 0;
+}
+
 std::string value_text(const void* attributes, const Field& field) {
   switch (field.kind) {
+    case Field::Kind::kNamed: {
+      const auto value = read<uint32_t>(attributes, field.offset);
+      return value < field.values.size() ? std::string(field.values[value]) : std::to_string(value);
+    }
+    case Field::Kind::kFlag:
     case Field::Kind::kNumber:
       return std::to_string(read<uint32_t>(attributes, field.offset));
     case Field::Kind::kCodec:
@@ -119,7 +164,11 @@ std::string describe(const colibri_op_desc& desc) {
   if (desc.op == 0 || desc.op >= COLIBRI_OP_COUNT) return "operator " + std::to_string(desc.op);
   std::string text = std::string(kNames[desc.op]) + " (";
   for (const Field& field : kFields[desc.op]) {
-    text += std::string(field.name) + " " + value_text(desc.attributes, field) + ", ";
+    if (field.optional && is_zero(desc.attributes, field)) continue;
+    text += field.name;
+    const bool is_set =
+        field.kind == Field::Kind::kFlag && value_text(desc.attributes, field) == "1";
+    text += is_set ? ", " : " " + value_text(desc.attributes, field) + ", ";
   }
   text.replace(text.size() - 2, 2, "; ");
   for (uint32_t i = 0; i < desc.weight_count; ++i) {

@@ -48,7 +48,7 @@ Status load(const std::string& path) {
   COLIBRI_ASSIGN(const model::ModelSpec spec, model::bind(*source, *architecture));
   COLIBRI_TRY(check_finite(*source, spec.embedding));
   for (const model::LayerSpec& layer : spec.layers) {
-    for (const model::ExpertSpec& expert : layer.experts) {
+    for (const model::FfnSpec& expert : layer.experts) {
       COLIBRI_TRY(check_finite(*source, expert.gate));
       COLIBRI_TRY(check_finite(*source, expert.up));
       COLIBRI_TRY(check_finite(*source, expert.down));

@@ -245,7 +245,7 @@ TEST_F(BadPluginsTest, AttributeBeyondItsStruct) {
   desc.max_rows = 4;
   const auto choice = chooser->choose(desc);
   EXPECT_EQ(choice.status().text(),
-            "no plugin computes norm (kind 1, eps 0.5, output_dtype f32; up to 4 rows):\n"
+            "no plugin computes norm (kind rms, eps 0.5, output_dtype f32; up to 4 rows):\n"
             "  blind: knows 8 bytes of the attributes, and byte 11 behind them is not zero");
 }
 

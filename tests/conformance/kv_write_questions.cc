@@ -20,7 +20,7 @@ void check_kv_write(Checker& checker) {
           question.name = std::string(codec_name(dtype)) + ", head_dim " +
                           std::to_string(head_dim) + ", " + std::to_string(rows) + " rows, " +
                           style_name(style);
-          question.set_attributes(colibri_kv_write_attributes{0, dtype, kHeads, head_dim});
+          question.set_attributes(colibri_kv_write_attributes{0, dtype, kHeads, head_dim, 0});
           question.max_rows = rows;
           const Rows k(make_rows(random, style, rows, cols), cols, 4);
           const Rows v(make_rows(random, style, rows, cols), cols);

@@ -70,7 +70,6 @@ colibri_tensor matrix(uint32_t dtype, int64_t rows, int64_t cols, void* buffer, 
   tensor.shape[0] = rows;
   tensor.shape[1] = cols;
   const int64_t row_bytes = dtype == COLIBRI_CODEC_Q8_32 ? (cols / 32 * 40 + 63) / 64 * 64
-                            : dtype == COLIBRI_CODEC_I32 ? cols * 4
                                                          : cpu::file_row_bytes(dtype, cols);
   tensor.stride[0] = stride == 0 ? row_bytes : stride;
   tensor.stride[1] = dtype == COLIBRI_CODEC_F32 || dtype == COLIBRI_CODEC_I32 ? 4 : 1;

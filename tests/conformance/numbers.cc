@@ -7,6 +7,7 @@
 
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/numbers.h"
+#include "runtime/base/codec_facts.h"
 
 namespace colibri::conformance {
 
@@ -114,22 +115,8 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
 }
 
 const char* codec_name(uint32_t codec) {
-  switch (codec) {
-    case COLIBRI_CODEC_F32:
-      return "f32";
-    case COLIBRI_CODEC_F16:
-      return "f16";
-    case COLIBRI_CODEC_BF16:
-      return "bf16";
-    case COLIBRI_CODEC_Q8_0:
-      return "q8_0";
-    case COLIBRI_CODEC_Q4_0:
-      return "q4_0";
-    case COLIBRI_CODEC_Q8_32:
-      return "q8_32";
-    default:
-      return "?";
-  }
+  const CodecFacts* facts = codec_facts(codec);
+  return facts == nullptr ? "?" : facts->name;
 }
 
 }  // namespace colibri::conformance

@@ -27,7 +27,7 @@ void check_rope(Checker& checker) {
                         std::to_string(shape.head_dim) + ", dims " + std::to_string(shape.dims) +
                         ", " + std::to_string(rows) + " rows";
         question.set_attributes(
-            colibri_rope_attributes{0, style, shape.heads, shape.head_dim, shape.dims});
+            colibri_rope_attributes{0, style, shape.heads, shape.head_dim, shape.dims, 0});
         question.max_rows = rows;
         const std::vector<float> numbers =
             make_rows(random, rows == 1 ? Style::kExtreme : Style::kPlain, rows, cols);

@@ -15,7 +15,11 @@ void check_one(Checker& checker, Random& random, uint32_t codec, int64_t experts
   question.name = std::string(codec_name(codec)) + " " + shape_text(experts, cols) + ", top " +
                   std::to_string(top_k) + (renormalize == 1 ? " renormalised, " : ", ") +
                   std::to_string(rows) + " rows, " + style_name(style);
-  question.set_attributes(colibri_router_attributes{0, COLIBRI_SCORE_SOFTMAX, top_k, renormalize});
+  colibri_router_attributes attributes = {};
+  attributes.score = COLIBRI_SCORE_SOFTMAX;
+  attributes.top_k = top_k;
+  attributes.renormalize = renormalize;
+  question.set_attributes(attributes);
   question.weights = {weight_description(codec, experts, cols)};
   question.max_rows = rows;
   SourceMatrix weight = make_weight(random, codec, experts, cols);
