@@ -151,7 +151,9 @@ void read_special_ids(const ModelSource& source, ModelSpec* spec, Problems* prob
                   ", not an id of the vocabulary, 0 to " + std::to_string(spec->vocabulary - 1));
     return std::nullopt;
   };
-  for (const std::string_view key : {"eos_token_id", "generation_config.eos_token_id"}) {
+  for (const std::string_view key :
+       {"eos_token_id", "generation_config.eos_token_id", "tokenizer.ggml.eos_token_id",
+        "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     const Result<colibri_value> value = source.metadata(key);
     const bool list = value.ok() && value->kind == COLIBRI_VALUE_ARRAY;
     for (uint64_t i = 0; i < (list ? value->n : 1); ++i) {
@@ -161,7 +163,8 @@ void read_special_ids(const ModelSource& source, ModelSpec* spec, Problems* prob
   }
   std::sort(spec->eos.begin(), spec->eos.end());
   spec->eos.erase(std::unique(spec->eos.begin(), spec->eos.end()), spec->eos.end());
-  for (const std::string_view key : {"bos_token_id", "generation_config.bos_token_id"}) {
+  for (const std::string_view key :
+       {"bos_token_id", "generation_config.bos_token_id", "tokenizer.ggml.bos_token_id"}) {
     const std::optional<int32_t> id = read_id(key, COLIBRI_WHOLE);
     if (id && spec->bos < 0) spec->bos = *id;
   }

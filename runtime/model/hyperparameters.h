@@ -20,8 +20,8 @@ namespace colibri::model {
 void read_hyperparameters(const config::Architecture& architecture, const Dimensions& dimensions,
                           ModelSpec* spec, int64_t* layers, int64_t* window, Problems* problems);
 
-// The ids that begin and end a sequence, from config.json and generation_config.json, checked
-// against the vocabulary.
+// The ids that begin and end a sequence, from config.json and generation_config.json or from the
+// keys tokenizer.ggml.* (end of text, of turn and of message), checked against the vocabulary.
 void read_special_ids(const ModelSource& source, ModelSpec* spec, Problems* problems);
 
 }  // namespace colibri::model

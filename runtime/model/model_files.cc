@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/part_name.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::model {
@@ -62,6 +64,25 @@ Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
   return paths;
 }
 
+// A single file and, if it is one part of several, the other parts beside it that are there: a
+// format says of its own files what is missing. Only GGUF has parts that can be given this way.
+Result<std::vector<fs::path>> with_parts(const fs::path& path) {
+  const std::optional<PartName> name = read_part_name(path.filename().string());
+  if (!name || name->extension != ".gguf") return std::vector<fs::path>{path};
+  if (name->parts > ModelFiles::kMostFiles) {
+    return invalid_argument(path.string() + ": is one of " + std::to_string(name->parts) +
+                            " parts by its name; at most " +
+                            std::to_string(ModelFiles::kMostFiles) + " are read");
+  }
+  std::vector<fs::path> paths;
+  for (uint32_t part = 1; part <= name->parts; ++part) {
+    const fs::path other = path.parent_path() / name->of(part);
+    std::error_code error;
+    if (part == name->part || fs::exists(other, error)) paths.push_back(other);
+  }
+  return paths;
+}
+
 }  // namespace
 
 ModelFiles::ModelFiles(std::string path, std::vector<Entry> files)
@@ -76,11 +97,9 @@ ModelFiles::ModelFiles(std::string path, std::vector<Entry> files)
 
 Result<std::unique_ptr<ModelFiles>> ModelFiles::open(const std::string& path) {
   std::error_code error;
-  std::vector<fs::path> paths = {path};
-  if (fs::is_directory(path, error)) {
-    COLIBRI_ASSIGN(paths, list_folder(path));
-    if (paths.empty()) return not_found(path + ": is a folder without files, not a model");
-  }
+  COLIBRI_ASSIGN(const std::vector<fs::path> paths,
+                 fs::is_directory(path, error) ? list_folder(path) : with_parts(path));
+  if (paths.empty()) return not_found(path + ": is a folder without files, not a model");
   std::vector<Entry> files;
   for (const fs::path& file : paths) {
     const std::string name = file.filename().string();

@@ -17,7 +17,7 @@ namespace colibri::model {
 
 // A folder: every regular file directly in it, links to regular files included (the Hugging Face
 // cache is made of them), sorted by name; folders inside are left out. A single file: that file
-// alone. All of them are open, so a model does not change under its user when a file is replaced.
+// alone, or if it is a part of a split GGUF (NAME-00001-of-00003.gguf) those parts that are there. All of them are open, so a model does not change under its user when a file is replaced.
 // Immutable after open(); reads are thread-safe.
 class ModelFiles {
  public:

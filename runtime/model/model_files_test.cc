@@ -43,6 +43,19 @@ TEST_F(ModelFilesTest, ListsRegularFilesByName) {
   EXPECT_EQ((*files)->path(1), folder_ / "b.json");
 }
 
+TEST_F(ModelFilesTest, APartOfASplitGgufBringsTheOthersThatAreThere) {
+  write("m-00001-of-00003.gguf", "a");
+  write("m-00003-of-00003.gguf", "c");
+  write("m-00002-of-00004.gguf", "of another split");
+  for (const char* given : {"m-00001-of-00003.gguf", "m-00003-of-00003.gguf"}) {
+    const auto files = ModelFiles::open(folder_ / given);
+    ASSERT_TRUE(files.ok()) << files.status().text();
+    ASSERT_EQ((*files)->count(), 2u);
+    EXPECT_EQ((*files)->name(0), "m-00001-of-00003.gguf");
+    EXPECT_EQ((*files)->name(1), "m-00003-of-00003.gguf");
+  }
+}
+
 TEST_F(ModelFilesTest, ASingleFileStandsAlone) {
   write("a.gguf", "abc");
   write("b.gguf", "x");

@@ -6,12 +6,17 @@
 #include <set>
 #include <utility>
 
-#include "plugins/formats/safetensors/files.h"
+#include "plugins/common/format_files.h"
 #include "plugins/formats/safetensors/index.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::safetensors {
 namespace {
+
+using plugin::file_name;
+using plugin::find_file;
+using plugin::read_bytes;
+using plugin::read_whole;
 
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";

@@ -19,6 +19,8 @@ namespace colibri::safetensors {
 
 class Checkpoint {
  public:
+  static constexpr const char* kVocabulary = "hf";
+
   // Ok if the files are such a checkpoint: there is an index, or a file of weights that begins like
   // one.
   static Status accepts(const colibri_file* files);

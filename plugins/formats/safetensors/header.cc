@@ -7,12 +7,15 @@
 #include <unordered_set>
 #include <utility>
 
-#include "plugins/formats/safetensors/files.h"
+#include "plugins/common/format_files.h"
 #include "plugins/formats/safetensors/json.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::safetensors {
 namespace {
+
+using plugin::file_name;
+using plugin::read_bytes;
 
 namespace od = simdjson::ondemand;
 

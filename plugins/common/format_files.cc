@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/formats/safetensors/files.h"
+#include "plugins/common/format_files.h"
 
-namespace colibri::safetensors {
+namespace colibri::plugin {
 
 std::string file_name(const colibri_file* files, uint32_t file) {
   return std::string(from_c(files->name(files, file)));
@@ -31,4 +31,4 @@ Result<std::string> read_whole(const colibri_file* files, uint32_t file, uint64_
   return bytes;
 }
 
-}  // namespace colibri::safetensors
+}  // namespace colibri::plugin

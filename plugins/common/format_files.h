@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a checkpoint by name, on top of colibri_file.
+// Files of a model by name, on top of colibri_file: for format plugins.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "colibri/format.h"
 #include "runtime/base/status.h"
 
-namespace colibri::safetensors {
+namespace colibri::plugin {
 
 std::string file_name(const colibri_file* files, uint32_t file);
 std::optional<uint32_t> find_file(const colibri_file* files, std::string_view name);
@@ -18,4 +18,4 @@ Status read_bytes(const colibri_file* files, uint32_t file, uint64_t offset, voi
 // A whole file of at most `most` bytes.
 Result<std::string> read_whole(const colibri_file* files, uint32_t file, uint64_t most);
 
-}  // namespace colibri::safetensors
+}  // namespace colibri::plugin
