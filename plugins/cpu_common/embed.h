@@ -8,10 +8,10 @@
 
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/views.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::cpu {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
 #include "plugins/cpu_common/quantize_weights.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "plugins/cpu_common/numbers.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::cpu {
 namespace {

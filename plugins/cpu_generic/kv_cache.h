@@ -5,7 +5,7 @@
 
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::cpu_generic {
 
@@ -39,12 +39,12 @@ class KvCache {
     return block * cpu::value_block_size(head_dim_) + i / 16 * 256 + position % 16 * 16 + i % 16;
   }
   float get(const uint8_t* numbers, int64_t at) const {
-    if (half_) return cpu::f32_from_f16(reinterpret_cast<const uint16_t*>(numbers)[at]);
+    if (half_) return f32_from_f16(reinterpret_cast<const uint16_t*>(numbers)[at]);
     return reinterpret_cast<const float*>(numbers)[at];
   }
   void set(uint8_t* numbers, int64_t at, float x) {
     if (half_) {
-      reinterpret_cast<uint16_t*>(numbers)[at] = cpu::f16_from_f32(x);
+      reinterpret_cast<uint16_t*>(numbers)[at] = f16_from_f32(x);
     } else {
       reinterpret_cast<float*>(numbers)[at] = x;
     }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::cpu_generic {
 namespace {
@@ -22,9 +22,9 @@ float PackedMatrix::number(int64_t row, int64_t column) const {
   const int64_t index = column * 8 + row % 8;
   switch (codec) {
     case COLIBRI_CODEC_F16:
-      return cpu::f32_from_f16(load_u16(panel + index * 2));
+      return f32_from_f16(load_u16(panel + index * 2));
     case COLIBRI_CODEC_BF16:
-      return cpu::f32_from_bf16(load_u16(panel + index * 2));
+      return f32_from_bf16(load_u16(panel + index * 2));
     case COLIBRI_CODEC_F32: {
       float x;
       std::memcpy(&x, panel + index * 4, sizeof(x));
@@ -41,7 +41,7 @@ const uint8_t* PackedMatrix::block_at(int64_t row, int64_t block) const {
 }
 
 float PackedMatrix::scale(int64_t row, int64_t block) const {
-  return cpu::f32_from_f16(load_u16(block_at(row, block) + 2 * (row % 8)));
+  return f32_from_f16(load_u16(block_at(row, block) + 2 * (row % 8)));
 }
 
 int PackedMatrix::quant(int64_t row, int64_t column) const {

@@ -34,6 +34,18 @@ inline constexpr CodecFacts kCodecFacts[] = {
     {COLIBRI_CODEC_U64, "u64", 1, 8, false},
     {COLIBRI_CODEC_Q8_0, "q8_0", 32, 34, true},
     {COLIBRI_CODEC_Q4_0, "q4_0", 32, 18, true},
+    {COLIBRI_CODEC_Q4_1, "q4_1", 32, 20, true},
+    {COLIBRI_CODEC_Q5_0, "q5_0", 32, 22, true},
+    {COLIBRI_CODEC_Q5_1, "q5_1", 32, 24, true},
+    {COLIBRI_CODEC_Q2_K, "q2_K", 256, 84, true},
+    {COLIBRI_CODEC_Q3_K, "q3_K", 256, 110, true},
+    {COLIBRI_CODEC_Q4_K, "q4_K", 256, 144, true},
+    {COLIBRI_CODEC_Q5_K, "q5_K", 256, 176, true},
+    {COLIBRI_CODEC_Q6_K, "q6_K", 256, 210, true},
+    {COLIBRI_CODEC_IQ4_NL, "iq4_nl", 32, 18, true},
+    {COLIBRI_CODEC_IQ4_XS, "iq4_xs", 256, 136, true},
+    {COLIBRI_CODEC_MXFP4, "mxfp4", 32, 17, true},
+    {COLIBRI_CODEC_F8_E4M3_128, "f8_e4m3_128", 128, 132, true},
     {COLIBRI_CODEC_Q8_32, "q8_32", 32, 40, false},
 };
 

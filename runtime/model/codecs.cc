@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/codecs.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/base/codec_facts.h"
+#include "runtime/base/decode_row.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::model {
@@ -53,6 +55,61 @@ uint64_t first_not_finite(const void* data, uint64_t n, Bits exponent, size_t st
     }
   }
   return n;
+}
+
+// Where the f16 scales of a block stand: `count` of them from byte `first` on. As integers of few
+// bits they are multiplied with stay far from f32's largest number, finite scales are enough.
+struct Scales {
+  uint32_t first = 0, count = 0;
+};
+
+Scales scales_of(uint32_t codec) {
+  switch (codec) {
+    case COLIBRI_CODEC_Q8_0:
+    case COLIBRI_CODEC_Q4_0:
+    case COLIBRI_CODEC_Q5_0:
+    case COLIBRI_CODEC_IQ4_NL:
+    case COLIBRI_CODEC_IQ4_XS:
+      return {0, 1};
+    case COLIBRI_CODEC_Q4_1:
+    case COLIBRI_CODEC_Q5_1:
+    case COLIBRI_CODEC_Q4_K:
+    case COLIBRI_CODEC_Q5_K:
+      return {0, 2};
+    case COLIBRI_CODEC_Q2_K:
+      return {80, 2};
+    case COLIBRI_CODEC_Q3_K:
+      return {108, 1};
+    case COLIBRI_CODEC_Q6_K:
+      return {208, 1};
+    default:
+      return {};
+  }
+}
+
+uint64_t first_bad_scale(Scales scales, const void* data, uint64_t blocks, uint64_t block_bytes) {
+  uint64_t bad = blocks;
+  for (uint32_t i = 0; i < scales.count; ++i) {
+    const char* first = static_cast<const char*>(data) + scales.first + 2 * i;
+    bad = std::min(bad, first_not_finite<uint16_t>(first, blocks, 0x7c00, block_bytes));
+  }
+  return bad;
+}
+
+// The same for a codec whose numbers can be NaN or too large though its scales are finite.
+constexpr int64_t kMostBlockElements = 128;  // of mxfp4 and f8_e4m3_128
+
+uint64_t first_bad_value(uint32_t codec, const void* data, uint64_t blocks, CodecBlock block) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  float numbers[kMostBlockElements];
+  for (uint64_t i = 0; i < blocks; ++i) {
+    decode_row(codec, bytes + i * block.bytes, block.elements, numbers);
+    if (first_not_finite<uint32_t>(numbers, static_cast<uint64_t>(block.elements), 0x7f800000u,
+                                   4) != static_cast<uint64_t>(block.elements)) {
+      return i;
+    }
+  }
+  return blocks;
 }
 
 }  // namespace
@@ -118,12 +175,15 @@ Status check_finite(uint32_t codec, const void* data, uint64_t n, std::string_vi
     case COLIBRI_CODEC_BF16:
       bad = first_not_finite<uint16_t>(data, blocks, 0x7f80, 2);
       break;
-    case COLIBRI_CODEC_Q8_0:
-    case COLIBRI_CODEC_Q4_0:  // the f16 scale stands first in the block
-      bad = first_not_finite<uint16_t>(data, blocks, 0x7c00, block->bytes);
+    case COLIBRI_CODEC_MXFP4:
+    case COLIBRI_CODEC_F8_E4M3_128:
+      bad = first_bad_value(codec, data, blocks, *block);
       break;
     default:
-      return internal_error(std::string(where) + ": its codec holds no weights");
+      if (scales_of(codec).count == 0) {
+        return internal_error(std::string(where) + ": its codec holds no weights");
+      }
+      bad = first_bad_scale(scales_of(codec), data, blocks, block->bytes);
   }
   if (bad == blocks) return {};
   const int64_t element = first_element + static_cast<int64_t>(bad) * block->elements;

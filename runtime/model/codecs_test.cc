@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
+
+#include "runtime/base/decode_row.h"
 
 namespace colibri::model {
 namespace {
@@ -116,6 +121,27 @@ TEST(CheckFinite, OfQuantisedBlocksTheScalesCount) {
   blocks[34 * 2 + 1] = 0x7c;
   const Status status = check_finite(COLIBRI_CODEC_Q8_0, blocks.data(), blocks.size(), "w");
   EXPECT_TRUE(status.text().starts_with("w: element 64 is NaN or infinite")) << status.text();
+}
+
+// Of random blocks of every quantised codec, just those are refused that hold a number which is not.
+TEST(CheckFinite, AgreesWithTheDecodedNumbers) {
+  std::mt19937 random(1);
+  for (const CodecFacts& facts : kCodecFacts) {
+    if (!facts.weights || facts.elements == 1) continue;
+    std::vector<uint8_t> block(static_cast<size_t>(facts.bytes));
+    std::vector<float> numbers(static_cast<size_t>(facts.elements));
+    int refused = 0;
+    for (int i = 0; i < 2000; ++i) {
+      for (uint8_t& byte : block) byte = static_cast<uint8_t>(random());
+      ASSERT_TRUE(decode_row(facts.id, block.data(), facts.elements, numbers.data()));
+      const bool finite = std::all_of(numbers.begin(), numbers.end(),
+                                      [](float number) { return std::isfinite(number); });
+      ASSERT_EQ(check_finite(facts.id, block.data(), block.size(), "w").ok(), finite) << facts.name;
+      refused += finite ? 0 : 1;
+    }
+    EXPECT_GT(refused, 5) << facts.name;
+    EXPECT_LT(refused, 1900) << facts.name;
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::conformance {
 namespace {
@@ -47,7 +47,7 @@ KvCacheMemory::KvCacheMemory(uint32_t dtype, int64_t sequences, int64_t kv_heads
 
 void KvCacheMemory::set(const Memory& memory, int64_t index, float x) const {
   if (dtype_ == COLIBRI_CODEC_F16) {
-    const uint16_t half = cpu::f16_from_f32(x);
+    const uint16_t half = f16_from_f32(x);
     std::memcpy(memory.data() + index * 2, &half, 2);
   } else {
     std::memcpy(memory.data() + index * 4, &x, 4);

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "plugins/cpu_common/layouts.h"
-#include "plugins/cpu_common/numbers.h"
 #include "runtime/base/codec_facts.h"
+#include "runtime/base/small_floats.h"
 
 namespace colibri::conformance {
 
@@ -85,8 +85,8 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
   for (int64_t i = 0; i < static_cast<int64_t>(made.bytes.size());) {
     float x = random.uniform();
     if (random.below(32) == 0) x *= codec == COLIBRI_CODEC_F16 ? 1e-5f : 1e-38f;  // subnormal
-    const uint16_t f16 = cpu::f16_from_f32(x);
-    const uint16_t bf16 = cpu::bf16_from_f32(x);
+    const uint16_t f16 = f16_from_f32(x);
+    const uint16_t bf16 = bf16_from_f32(x);
     switch (codec) {
       case COLIBRI_CODEC_F32:
         std::memcpy(to + i, &x, 4);
@@ -101,7 +101,7 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
         i += 2;
         break;
       default: {
-        const uint16_t scale = cpu::f16_from_f32(std::fabs(x) / 64);
+        const uint16_t scale = f16_from_f32(std::fabs(x) / 64);
         std::memcpy(to + i, &scale, 2);
         const bool full = random.below(4) == 0;  // all the same extreme integer
         const auto same = static_cast<uint8_t>(random.next() & 1 ? 0x80 : 0x0F);

@@ -6,6 +6,7 @@
 
 #include "plugins/common/format_files.h"
 #include "plugins/formats/gguf/tensor_types.h"
+#include "runtime/base/codec_facts.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::gguf {
@@ -65,13 +66,15 @@ Status read_tensor(ByteReader* reader, Tensor* tensor) {
   }
   const TensorType* type = nullptr;
   COLIBRI_TRY(read_type(reader, &type));
-  if (row % type->elements != 0) {
-    return corrupt_data("has rows of " + std::to_string(row) + " elements, and " + type->name +
-                        " needs a multiple of " + std::to_string(type->elements));
+  const CodecFacts& facts = *codec_facts(type->codec);
+  if (row % facts.elements != 0) {
+    return corrupt_data("has rows of " + std::to_string(row) + " elements, and " + facts.name +
+                        " needs a multiple of " + std::to_string(facts.elements));
   }
-  tensor->codec = type->codec;
+  tensor->codec = facts.id;
   COLIBRI_ASSIGN(tensor->begin, reader->u64());
-  const uint64_t bytes = elements / static_cast<uint64_t>(type->elements) * type->bytes;
+  const uint64_t bytes =
+      elements / static_cast<uint64_t>(facts.elements) * static_cast<uint64_t>(facts.bytes);
   if (__builtin_add_overflow(tensor->begin, bytes, &tensor->end)) {
     return corrupt_data("its data begin at offset " + std::to_string(tensor->begin));
   }

@@ -11,9 +11,7 @@ namespace colibri::gguf {
 struct TensorType {
   uint32_t number;
   const char* name;
-  uint32_t codec;    // COLIBRI_CODEC_NONE = known by name only
-  int64_t elements;  // of a block
-  uint64_t bytes;    // of a block
+  uint32_t codec;  // COLIBRI_CODEC_NONE = known by name only
 };
 
 // nullptr for a number that no type has.

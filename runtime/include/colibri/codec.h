@@ -55,7 +55,7 @@ enum {
                                 level(nibble), s6 = (half j%2 of l[j/2]) + 16 * (h >> 2j & 3) */
   COLIBRI_CODEC_MXFP4 =
       44, /* 32: u8 e, u8 q[16]; w = 2^(e - 127) * fp4(nibble), values 0, 0.5, 1, 1.5, 2, 3, 4, 6, and
-                                from 8 on the same negative (OCP Microscaling Formats 1.0); e = 255 is NaN */
+                                from 8 on 0 and the same negative (OCP Microscaling Formats 1.0, but no -0); e = 255 is NaN */
   COLIBRI_CODEC_F8_E4M3_128 =
       45, /* 128: f32 d, u8 q[128] of f8_e4m3; w = d * q: a row of an fp8 checkpoint beside the
                                      scales of its blocks of 128 columns */

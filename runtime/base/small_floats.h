@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace colibri::cpu {
+namespace colibri {
 
 static inline float f32_from_bf16(uint16_t x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x) << 16);
@@ -44,4 +44,4 @@ static inline uint16_t bf16_from_f32(float x) {
   return static_cast<uint16_t>((bits + 0x7FFFu + (bits >> 16 & 1)) >> 16);
 }
 
-}  // namespace colibri::cpu
+}  // namespace colibri

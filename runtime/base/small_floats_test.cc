@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/cpu_common/numbers.h"
+#include "runtime/base/small_floats.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace colibri::cpu {
+namespace colibri {
 namespace {
 
 // The value of an f16 from its definition.
@@ -62,4 +62,4 @@ TEST(Numbers, Bf16IsRoundedToNearestEven) {
 }
 
 }  // namespace
-}  // namespace colibri::cpu
+}  // namespace colibri
