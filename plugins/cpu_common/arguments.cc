@@ -2,6 +2,7 @@
 #include "plugins/cpu_common/arguments.h"
 
 #include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/views.h"
 
 namespace colibri::cpu {
 namespace {
@@ -27,6 +28,11 @@ bool is_i32(const colibri_tensor& t, int64_t cols) {
 bool is_prepared(const colibri_tensor& t, int64_t cols) {
   return t.dtype == COLIBRI_CODEC_Q8_32 && cols % kBlockCols == 0 &&
          has_rows(t, cols, cols / kBlockCols * 40, 4);
+}
+// A list that an attribute asks for is there (of no numbers it may be missing), and one that it does
+// not ask for is not: it would be ignored.
+bool is_given(uint32_t attribute, const void* list, int64_t count) {
+  return attribute == 0 ? list == nullptr : list != nullptr || count == 0;
 }
 // f32 or q8_32, as the attributes say.
 bool is_activation(const colibri_tensor& t, uint32_t dtype, int64_t cols) {
@@ -61,16 +67,17 @@ bool fit(const OperatorState& state, const colibri_grouped_matmul_args& call) {
   const auto& a = state.grouped_matmul;
   const uint32_t weights = a.epilogue == COLIBRI_EPILOGUE_GATED ? 2 : 1;
   if (!is_complete(call) || call.weights_per_group != weights || call.groups < 0) return false;
-  if (call.output_index != nullptr) return false;  // not offered
   if (!is_activation(call.input, a.input_dtype, state.cols)) return false;
   if (!is_activation(call.output, a.output_dtype, state.rows)) return false;
+  if (call.output_index != nullptr && a.output_dtype != COLIBRI_CODEC_F32) return false;
+  if (!is_given(a.bias, call.bias, call.groups)) return false;
   if (call.groups == 0) return true;
   if (call.group_begin == nullptr || call.weight == nullptr || call.group_begin[0] < 0)
     return false;
   for (int64_t group = 0; group < call.groups; ++group) {
     if (call.group_begin[group] > call.group_begin[group + 1]) return false;
   }
-  return call.group_begin[call.groups] <= call.output.shape[0];
+  return call.output_index != nullptr || call.group_begin[call.groups] <= call.output.shape[0];
 }
 
 bool fit(const OperatorState& state, const colibri_rope_args& call) {
@@ -81,10 +88,11 @@ bool fit(const OperatorState& state, const colibri_rope_args& call) {
 
 bool fit(const OperatorState& state, const colibri_kv_write_args& call) {
   const int64_t cols = state.kv_write.kv_heads * state.kv_write.head_dim;
-  const bool has_lists =
-      call.position != nullptr && call.k_cache != nullptr && call.v_cache != nullptr;
-  return is_complete(call) && is_f32(call.k, cols) && is_f32(call.v, cols) &&
-         call.k.shape[0] == call.v.shape[0] && (has_lists || call.k.shape[0] == 0);
+  if (!is_complete(call) || !is_f32(call.k, cols)) return false;
+  const bool has_keys = call.position != nullptr && call.k_cache != nullptr;
+  if (state.kv_write.keys_only == 1) return has_keys || call.k.shape[0] == 0;
+  return is_f32(call.v, cols) && call.k.shape[0] == call.v.shape[0] &&
+         ((has_keys && call.v_cache != nullptr) || call.k.shape[0] == 0);
 }
 
 bool fit(const OperatorState& state, const colibri_attention_args& call) {
@@ -92,7 +100,17 @@ bool fit(const OperatorState& state, const colibri_attention_args& call) {
   const bool has_lists =
       call.position != nullptr && call.k_cache != nullptr && call.v_cache != nullptr;
   return is_complete(call) && is_f32(call.q, cols) && is_f32(call.output, cols) &&
-         call.q.shape[0] == call.output.shape[0] && (has_lists || call.q.shape[0] == 0);
+         call.q.shape[0] == call.output.shape[0] && (has_lists || call.q.shape[0] == 0) &&
+         is_given(state.attention.sinks, call.sink, call.q.shape[0]);
+}
+
+bool fit(const OperatorState& state, const colibri_mla_attention_args& call) {
+  const auto& a = state.mla_attention;
+  const int64_t rows = call.q_latent.shape[0];  // of all heads
+  return is_complete(call) && is_f32(call.q_latent, a.latent) && is_f32(call.q_rope, a.rope_dims) &&
+         is_f32(call.output, a.latent) && rows % a.heads == 0 && call.q_rope.shape[0] == rows &&
+         call.output.shape[0] == rows &&
+         ((call.position != nullptr && call.cache != nullptr) || rows == 0);
 }
 
 bool fit(const OperatorState& state, const colibri_router_args& call) {
@@ -100,7 +118,9 @@ bool fit(const OperatorState& state, const colibri_router_args& call) {
   const int64_t top_k = state.router.top_k;
   return is_complete(call) && packed_weight(state, call.weight) != nullptr &&
          is_f32(call.input, state.cols) && is_i32(call.expert, top_k) &&
-         is_f32(call.score, top_k) && call.expert.shape[0] == rows && call.score.shape[0] == rows;
+         is_f32(call.score, top_k) && call.expert.shape[0] == rows && call.score.shape[0] == rows &&
+         is_given(state.router.bias, call.bias, rows) &&
+         is_given(state.router.select_bias, call.select_bias, rows);
 }
 
 bool fit(const OperatorState& state, const colibri_combine_args& call) {
@@ -143,6 +163,8 @@ bool arguments_fit(const OperatorState& state, const void* arguments) {
       return fit_as<colibri_kv_write_args>(state, arguments);
     case COLIBRI_OP_ATTENTION:
       return fit_as<colibri_attention_args>(state, arguments);
+    case COLIBRI_OP_MLA_ATTENTION:
+      return fit_as<colibri_mla_attention_args>(state, arguments);
     case COLIBRI_OP_ROUTER:
       return fit_as<colibri_router_args>(state, arguments);
     case COLIBRI_OP_COMBINE:
@@ -157,17 +179,30 @@ const uint8_t* packed_weight(const OperatorState& state, const colibri_tensor& w
                     weight.layout == COLIBRI_LAYOUT_R8 && weight.rank == 2 &&
                     weight.shape[0] == state.rows && weight.shape[1] == state.cols &&
                     weight.buffer != nullptr;
-  return fits ? static_cast<const uint8_t*>(weight.buffer) + weight.offset : nullptr;
+  return fits ? tensor_bytes(weight) : nullptr;
+}
+
+const float* bias_numbers(const OperatorState& state, const colibri_tensor& bias) {
+  const bool fits = bias.struct_size >= sizeof(bias) && bias.dtype == COLIBRI_CODEC_F32 &&
+                    bias.layout == COLIBRI_LAYOUT_ROWS && bias.rank == 1 &&
+                    bias.shape[0] == state.rows && bias.buffer != nullptr;
+  return fits ? reinterpret_cast<const float*>(tensor_bytes(bias)) : nullptr;
+}
+
+KeyValueCache key_cache(const colibri_tensor& keys, uint32_t dtype, int64_t kv_heads,
+                        int64_t head_dim) {
+  if (!is_cache(keys, dtype, kv_heads, head_dim)) return {};
+  return {tensor_bytes(keys), nullptr, keys.shape[1]};
 }
 
 KeyValueCache key_value_cache(const colibri_tensor& keys, const colibri_tensor& values,
                               uint32_t dtype, int64_t kv_heads, int64_t head_dim) {
-  if (!is_cache(keys, dtype, kv_heads, head_dim)) return {};
+  KeyValueCache cache = key_cache(keys, dtype, kv_heads, head_dim);
   if (!is_cache(values, dtype, kv_heads, value_tiles(head_dim) * 16) ||
-      values.shape[1] != keys.shape[1])
+      values.shape[1] != cache.blocks)
     return {};
-  return {static_cast<uint8_t*>(keys.buffer) + keys.offset,
-          static_cast<uint8_t*>(values.buffer) + values.offset, keys.shape[1]};
+  if (cache.keys != nullptr) cache.values = tensor_bytes(values);
+  return cache;
 }
 
 }  // namespace colibri::cpu

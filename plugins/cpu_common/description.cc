@@ -70,15 +70,25 @@ class Reader {
     return std::isfinite(value) ? true : refuse("%s must be a finite number", name);
   }
 
-  bool is_off(const char* name, bool off) { return off ? true : refuse("%s is not offered", name); }
+  bool is_flag(const char* name, uint32_t value) {
+    return value <= 1 ? true : refuse("%s must be 0 or 1, got %" PRIu32, name, value);
+  }
+  bool is_not_negative(const char* name, float value) {
+    return std::isfinite(value) && value >= 0
+               ? true
+               : refuse("%s must be a finite number that is not negative", name);
+  }
 
   bool embed();
   bool norm();
   bool quantize_rows();
+  bool activation();
   bool grouped_matmul();
   bool rope();
   bool cache(uint32_t dtype, int64_t kv_heads, int64_t head_dim);
   bool attention();
+  bool mla_attention();
+  bool router_groups();
   bool router();
   bool combine();
 
@@ -109,10 +119,12 @@ bool Reader::read() {
     case COLIBRI_OP_KV_WRITE: {
       const auto& a = state_->kv_write;
       return read_attributes(&state_->kv_write) && read_weights(0, 0) &&
-             is_off("keys_only", a.keys_only == 0) && cache(a.cache_dtype, a.kv_heads, a.head_dim);
+             is_flag("keys_only", a.keys_only) && cache(a.cache_dtype, a.kv_heads, a.head_dim);
     }
     case COLIBRI_OP_ATTENTION:
       return read_attributes(&state_->attention) && read_weights(0, 0) && attention();
+    case COLIBRI_OP_MLA_ATTENTION:
+      return read_attributes(&state_->mla_attention) && read_weights(0, 0) && mla_attention();
     case COLIBRI_OP_ROUTER:
       return read_attributes(&state_->router) && read_weights(1, 2) && router();
     case COLIBRI_OP_COMBINE:
@@ -193,21 +205,34 @@ bool Reader::quantize_rows() {
              : refuse("the output must be q8_32");
 }
 
+// What is done to the products, apart from the codec it ends in.
+bool Reader::activation() {
+  const auto& a = state_->grouped_matmul;
+  const bool gated = a.epilogue == COLIBRI_EPILOGUE_GATED;
+  if (a.activation > COLIBRI_ACTIVATION_SIGMOID) {
+    return refuse("activation %" PRIu32 " is not offered (0 = none, 1 = silu, 2 = sigmoid)",
+                  a.activation);
+  }
+  if (!gated && a.activation == COLIBRI_ACTIVATION_SILU)
+    return refuse("silu needs the gated epilogue");
+  if (gated && a.activation == COLIBRI_ACTIVATION_SIGMOID)
+    return refuse("sigmoid is not offered with the gated epilogue");
+  if (!is_flag("bias", a.bias) || !is_not_negative("clamp", a.clamp) ||
+      !is_not_negative("alpha", a.alpha) || !is_finite("up_offset", a.up_offset))
+    return false;
+  if (!gated && (a.clamp != 0 || a.alpha != 0 || a.up_offset != 0))
+    return refuse("clamp, alpha and up_offset need the gated epilogue");
+  if (a.alpha != 0 && a.activation != COLIBRI_ACTIVATION_SILU) return refuse("alpha needs silu");
+  return true;
+}
+
 bool Reader::grouped_matmul() {
   const auto& a = state_->grouped_matmul;
   if (a.epilogue != COLIBRI_EPILOGUE_NONE && a.epilogue != COLIBRI_EPILOGUE_GATED) {
     return refuse("epilogue %" PRIu32 " is not offered (0 = none, 1 = gated)", a.epilogue);
   }
-  if (a.activation != COLIBRI_ACTIVATION_NONE && a.activation != COLIBRI_ACTIVATION_SILU) {
-    return refuse("activation %" PRIu32 " is not offered (0 = none, 1 = silu)", a.activation);
-  }
+  if (!activation()) return false;
   const bool gated = a.epilogue == COLIBRI_EPILOGUE_GATED;
-  if (!gated && a.activation != COLIBRI_ACTIVATION_NONE)
-    return refuse("an activation needs the gated epilogue");
-  if (!is_off("bias", a.bias == 0) || !is_off("clamp", a.clamp == 0) ||
-      !is_off("alpha", a.alpha == 0) || !is_off("up_offset", a.up_offset == 0)) {
-    return false;
-  }
   if (!read_weights(gated ? 2 : 1, 2)) return false;
   const uint32_t input =
       is_quantised_codec(state_->weight_codec) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
@@ -230,7 +255,7 @@ bool Reader::rope() {
   if (!in_range("heads", a.heads, 1) || !in_range("head_dim", a.head_dim, 1)) return false;
   if (!in_range("heads * head_dim", a.heads * a.head_dim, 1)) return false;
   if (!in_range("rope dims", a.dims, 0, a.head_dim)) return false;
-  if (!is_off("first", a.first == 0)) return false;
+  if (!in_range("first", a.first, 0, a.head_dim - a.dims)) return false;
   return a.dims % 2 == 0 ? true : refuse("rope dims must be even, got %" PRId64, a.dims);
 }
 
@@ -250,26 +275,54 @@ bool Reader::attention() {
     return refuse("heads must be a multiple of kv_heads, got %" PRId64 " and %" PRId64, a.heads,
                   a.kv_heads);
   }
-  if (!is_off("sinks", a.sinks == 0)) return false;
+  if (!is_flag("sinks", a.sinks)) return false;
   return in_range("window", a.window, 0, INT64_MAX) && is_finite("scale", a.scale);
+}
+
+bool Reader::mla_attention() {
+  const auto& a = state_->mla_attention;
+  return in_range("latent", a.latent, 1) && in_range("rope_dims", a.rope_dims, 1) &&
+         cache(a.cache_dtype, 1, a.latent + a.rope_dims) && in_range("heads", a.heads, 1) &&
+         is_finite("scale", a.scale);
+}
+
+bool Reader::router_groups() {
+  const auto& a = state_->router;
+  if (a.groups == 0) {
+    if (a.keep_groups == 0 && a.group_rule == 0 && a.group_mask == 0) return true;
+    return refuse("keep_groups, group_rule and group_mask need groups");
+  }
+  if (a.group_rule != COLIBRI_GROUP_RULE_MAX && a.group_rule != COLIBRI_GROUP_RULE_TOP2_SUM) {
+    return refuse("group rule %" PRIu32 " is not offered (1 = max, 2 = top2_sum)", a.group_rule);
+  }
+  if (a.group_mask != COLIBRI_GROUP_MASK_NEGATIVE_INFINITY &&
+      a.group_mask != COLIBRI_GROUP_MASK_ZERO) {
+    return refuse("group mask %" PRIu32 " is not offered (1 = -inf, 2 = zero)", a.group_mask);
+  }
+  if (state_->rows % a.groups != 0) {
+    return refuse("%" PRId64 " experts cannot be cut into %" PRIu32 " equal groups", state_->rows,
+                  a.groups);
+  }
+  const int64_t size = state_->rows / a.groups;
+  if (a.group_rule == COLIBRI_GROUP_RULE_TOP2_SUM && size < 2)
+    return refuse("the group rule top2_sum needs groups of two experts or more");
+  return in_range("keep_groups", a.keep_groups, 1, a.groups) &&
+         in_range("top_k with keep_groups", a.top_k, 1, a.keep_groups * size);
 }
 
 bool Reader::router() {
   const auto& a = state_->router;
-  if (a.score != COLIBRI_SCORE_SOFTMAX)
-    return refuse("router score %" PRIu32 " is not offered (1 = softmax)", a.score);
-  if (a.renormalize > 1) return refuse("renormalize must be 0 or 1");
-  if (!is_off("bias", a.bias == 0) || !is_off("select_bias", a.select_bias == 0) ||
-      !is_off("groups", a.groups == 0 && a.keep_groups == 0) ||
-      !is_off("a group rule", a.group_rule == 0 && a.group_mask == 0) ||
-      !is_off("scale", a.scale == 0)) {
-    return false;
+  if (a.score != COLIBRI_SCORE_SOFTMAX && a.score != COLIBRI_SCORE_SIGMOID) {
+    return refuse("router score %" PRIu32 " is not offered (1 = softmax, 2 = sigmoid)", a.score);
   }
+  if (!is_flag("renormalize", a.renormalize) || !is_flag("bias", a.bias) ||
+      !is_flag("select_bias", a.select_bias) || !is_finite("scale", a.scale))
+    return false;
   if (!is_float_codec(state_->weight_codec)) {
     return refuse("a router needs an f32, f16 or bf16 weight, got %s",
                   codec_name(state_->weight_codec));
   }
-  return in_range("top_k", a.top_k, 1, state_->rows);
+  return in_range("top_k", a.top_k, 1, state_->rows) && router_groups();
 }
 
 bool Reader::combine() {

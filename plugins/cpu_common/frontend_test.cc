@@ -85,7 +85,7 @@ TEST(Description, MatmulRefusals) {
             "q4_0 needs columns that are a multiple of 32, got 40");
   EXPECT_EQ(ask(matmul(0, 0, kF32, kF32), {q4}), "q4_0 weights need q8_32 rows as input");
   EXPECT_EQ(ask(matmul(0, 0, kQ8, kF32), {bf16}), "bf16 weights need f32 rows as input");
-  EXPECT_EQ(ask(matmul(0, 1, kQ8, kF32), {q4}), "an activation needs the gated epilogue");
+  EXPECT_EQ(ask(matmul(0, 1, kQ8, kF32), {q4}), "silu needs the gated epilogue");
   EXPECT_EQ(ask(matmul(1, 1, kQ8, kF32), {q4}), "needs 2 weights, got 1");
   EXPECT_EQ(ask(matmul(1, 1, kQ8, kF32), {q4, weight(COLIBRI_CODEC_Q4_0, 16, 64)}),
             "the weights must have the same codec and shape");
@@ -94,7 +94,7 @@ TEST(Description, MatmulRefusals) {
   EXPECT_EQ(ask(matmul(0, 0, kQ8, kQ8), {q4}), "a q8_32 output needs the gated epilogue");
   EXPECT_EQ(ask(matmul(2, 0, kQ8, kF32), {q4}), "epilogue 2 is not offered (0 = none, 1 = gated)");
   EXPECT_EQ(ask(matmul(1, 9, kQ8, kF32), {q4, q4}),
-            "activation 9 is not offered (0 = none, 1 = silu)");
+            "activation 9 is not offered (0 = none, 1 = silu, 2 = sigmoid)");
   EXPECT_EQ(ask(matmul(0, 0, kF32, kF32), {weight(COLIBRI_CODEC_I8, 8, 64)}),
             "weights of codec 5 are not offered (f32, f16, bf16, q8_0, q4_0)");
   EXPECT_EQ(ask(matmul(0, 0, kQ8, kF32), {weight(COLIBRI_CODEC_Q8_0, 0, 64)}),
@@ -120,7 +120,7 @@ TEST(Description, OtherRefusals) {
   EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, router(COLIBRI_SCORE_SOFTMAX, 9), router_weight),
             "top_k must be from 1 to 8, got 9");
   EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, router(9, 2), router_weight),
-            "router score 9 is not offered (1 = softmax)");
+            "router score 9 is not offered (1 = softmax, 2 = sigmoid)");
   EXPECT_EQ(refusal(COLIBRI_OP_COMBINE, colibri_combine_attributes{0, 0, 1.0f}, {}),
             "slots must be from 1 to 2147483647, got 0");
   EXPECT_EQ(refusal(77, colibri_combine_attributes{0, 1, 1.0f}, {}),

@@ -153,6 +153,7 @@ template <class S>
 colibri_status run_grouped_matmul(const OperatorState& state, const void* arguments,
                                   TaskRange tasks, void* scratch) {
   const auto& call = *static_cast<const colibri_grouped_matmul_args*>(arguments);
+  if (call.output_index != nullptr) return COLIBRI_UNSUPPORTED;
   switch (state.weight_codec) {
     case COLIBRI_CODEC_F32:
       return run_products<S, F32Weights, FloatProduct>(state, call, tasks, scratch);

@@ -28,6 +28,7 @@ struct Operator {
 
 // All of a plugin's operators, by COLIBRI_OP_*.
 struct Operators {
+  bool options;  // computes the options that are zero by default
   Operator code[COLIBRI_OP_COUNT];
 };
 
@@ -46,6 +47,7 @@ struct OperatorState {
     colibri_rope_attributes rope;
     colibri_kv_write_attributes kv_write;
     colibri_attention_attributes attention;
+    colibri_mla_attention_attributes mla_attention;
     colibri_router_attributes router;
     colibri_combine_attributes combine;
   };

@@ -30,9 +30,20 @@ float quantised_dot(const PackedMatrix& weight, int64_t column, const cpu::Prepa
   return sum;
 }
 
-float activate(const OperatorState& state, float x) {
-  if (state.grouped_matmul.activation == COLIBRI_ACTIVATION_NONE) return x;
-  return x / (1 + state.math->exp(-x));  // silu
+// act(gate) * up
+float gated(const OperatorState& state, float gate, float up) {
+  const auto& a = state.grouped_matmul;
+  if (a.clamp != 0) {  // NaN stays NaN
+    if (gate > a.clamp) gate = a.clamp;
+    if (up > a.clamp) up = a.clamp;
+    if (up < -a.clamp) up = -a.clamp;
+  }
+  if (a.activation == COLIBRI_ACTIVATION_SILU) {
+    const float alpha = a.alpha == 0 ? 1 : a.alpha;
+    gate = gate / (1 + state.math->exp(-alpha * gate));
+  }
+  if (a.up_offset != 0) up = up + a.up_offset;
+  return gate * up;
 }
 
 // The rows of a part of a product, and the weights of its group.
@@ -46,31 +57,41 @@ class Part {
     for (int64_t i = 0; i <= (gated_ ? 1 : 0); ++i) {
       const colibri_tensor& weight = call.weight[part.group * call.weights_per_group + i];
       weights_[i] = {cpu::packed_weight(state, weight), state.weight_codec, state.cols};
+      if (state.grouped_matmul.bias == 1)
+        bias_[i] = cpu::bias_numbers(state, call.bias[part.group * call.weights_per_group + i]);
     }
   }
 
   colibri_status run() const {
-    if (weights_[0].bytes == nullptr || (gated_ && weights_[1].bytes == nullptr))
-      return COLIBRI_INVALID_ARGUMENT;
+    for (int i = 0; i <= (gated_ ? 1 : 0); ++i) {
+      const bool has_bias = bias_[i] != nullptr || state_.grouped_matmul.bias == 0;
+      if (weights_[i].bytes == nullptr || !has_bias) return COLIBRI_INVALID_ARGUMENT;
+    }
     for (int64_t row = part_.row_begin; row < part_.row_end; ++row) {
       const int64_t input_row = cpu::indexed(call_.row_index, row);
-      if (input_row < 0 || input_row >= call_.input.shape[0]) return COLIBRI_INVALID_ARGUMENT;
-      write_row(row, cpu::tensor_row(call_.input, input_row));
+      const int64_t output_row = cpu::indexed(call_.output_index, row);
+      if (input_row < 0 || input_row >= call_.input.shape[0] || output_row < 0 ||
+          output_row >= call_.output.shape[0])
+        return COLIBRI_INVALID_ARGUMENT;
+      write_row(output_row, cpu::tensor_row(call_.input, input_row));
     }
     return COLIBRI_OK;
   }
 
  private:
-  float dot(const PackedMatrix& weight, int64_t column, uint8_t* input) const {
-    if (state_.grouped_matmul.input_dtype == COLIBRI_CODEC_F32) {
-      return float_dot(weight, column, reinterpret_cast<const float*>(input));
-    }
-    return quantised_dot(weight, column, cpu::prepared_row(input, state_.cols));
+  float product(int which, int64_t column, uint8_t* input) const {
+    const PackedMatrix& weight = weights_[which];
+    const float dot = state_.grouped_matmul.input_dtype == COLIBRI_CODEC_F32
+                          ? float_dot(weight, column, reinterpret_cast<const float*>(input))
+                          : quantised_dot(weight, column, cpu::prepared_row(input, state_.cols));
+    return state_.grouped_matmul.bias == 1 ? dot + bias_[which][column] : dot;
   }
 
   float output(int64_t column, uint8_t* input) const {
-    const float first = dot(weights_[0], column, input);
-    return gated_ ? activate(state_, first) * dot(weights_[1], column, input) : first;
+    const float first = product(0, column, input);
+    if (gated_) return gated(state_, first, product(1, column, input));
+    if (state_.grouped_matmul.activation == COLIBRI_ACTIVATION_NONE) return first;
+    return 1 / (1 + state_.math->exp(-first));  // sigmoid
   }
 
   void write_row(int64_t row, uint8_t* input) const {
@@ -94,11 +115,13 @@ class Part {
   cpu::ProductPart part_;
   bool gated_;
   PackedMatrix weights_[2];
+  const float* bias_[2] = {};  // nullptr = none
 };
 
 }  // namespace
 
-// output[i] = weight[group of i] * input[row_index[i]], or act(gate * .) times up * .
+// output[output_index[i]] = act(weight[group of i] * input[row_index[i]] + bias), or the gated
+// product of two such
 colibri_status grouped_matmul(const OperatorState& state, const void* arguments, TaskRange tasks,
                               void*) {
   const auto& call = *static_cast<const colibri_grouped_matmul_args*>(arguments);

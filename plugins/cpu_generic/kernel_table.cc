@@ -9,6 +9,7 @@ namespace {
 
 constexpr cpu::Operators make_operators() {
   cpu::Operators operators = {};
+  operators.options = true;
   operators.code[COLIBRI_OP_EMBED] = {embed, nullptr};
   operators.code[COLIBRI_OP_NORM] = {norm, nullptr};
   operators.code[COLIBRI_OP_QUANTIZE_ROWS] = {quantize_rows, nullptr};
@@ -16,6 +17,7 @@ constexpr cpu::Operators make_operators() {
   operators.code[COLIBRI_OP_ROPE] = {rope, nullptr};
   operators.code[COLIBRI_OP_KV_WRITE] = {kv_write, nullptr};
   operators.code[COLIBRI_OP_ATTENTION] = {attention, attention_scratch_bytes};
+  operators.code[COLIBRI_OP_MLA_ATTENTION] = {mla_attention, mla_attention_scratch_bytes};
   operators.code[COLIBRI_OP_ROUTER] = {router, router_scratch_bytes};
   operators.code[COLIBRI_OP_COMBINE] = {combine, nullptr};
   return operators;

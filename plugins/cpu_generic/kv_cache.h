@@ -18,7 +18,9 @@ class KvCache {
   float key(int64_t head, int64_t position, int64_t i) const {
     return get(cache_.keys, key_at(head, position, i));
   }
+  // In a cache of keys only, the values are the first numbers of the keys.
   float value(int64_t head, int64_t position, int64_t i) const {
+    if (cache_.values == nullptr) return key(head, position, i);
     return get(cache_.values, value_at(head, position, i));
   }
   void set_key(int64_t head, int64_t position, int64_t i, float x) {

@@ -13,14 +13,18 @@ colibri_status kv_write(const OperatorState& state, const void* arguments, TaskR
     const int64_t sequence = call.sequence == nullptr ? 0 : call.sequence[row];
     const int64_t position = call.position[row];
     if (sequence < 0 || position < 0) return COLIBRI_INVALID_ARGUMENT;
-    const cpu::KeyValueCache found = cpu::key_value_cache(
-        call.k_cache[sequence], call.v_cache[sequence], a.cache_dtype, a.kv_heads, a.head_dim);
+    const cpu::KeyValueCache found =
+        a.keys_only == 1
+            ? cpu::key_cache(call.k_cache[sequence], a.cache_dtype, a.kv_heads, a.head_dim)
+            : cpu::key_value_cache(call.k_cache[sequence], call.v_cache[sequence], a.cache_dtype,
+                                   a.kv_heads, a.head_dim);
     if (found.keys == nullptr || position >= found.blocks * 16) return COLIBRI_INVALID_ARGUMENT;
     KvCache cache(found, a.cache_dtype, a.head_dim);
     for (int64_t head = 0; head < a.kv_heads; ++head) {
       const float* key = cpu::f32_row(call.k, row) + head * a.head_dim;
-      const float* value = cpu::f32_row(call.v, row) + head * a.head_dim;
       for (int64_t i = 0; i < a.head_dim; ++i) cache.set_key(head, position, i, key[i]);
+      if (a.keys_only == 1) continue;
+      const float* value = cpu::f32_row(call.v, row) + head * a.head_dim;
       for (int64_t i = 0; i < a.head_dim; ++i) cache.set_value(head, position, i, value[i]);
       for (int64_t i = a.head_dim; i % 16 != 0; ++i) cache.set_value(head, position, i, 0);
     }

@@ -25,6 +25,9 @@ colibri_status kv_write(const OperatorState& state, const void* arguments, TaskR
 colibri_status attention(const OperatorState& state, const void* arguments, TaskRange tasks,
                          void* scratch);
 int64_t attention_scratch_bytes(const OperatorState& state);
+colibri_status mla_attention(const OperatorState& state, const void* arguments, TaskRange tasks,
+                             void* scratch);
+int64_t mla_attention_scratch_bytes(const OperatorState& state);
 colibri_status router(const OperatorState& state, const void* arguments, TaskRange tasks,
                       void* scratch);
 int64_t router_scratch_bytes(const OperatorState& state);

@@ -14,7 +14,7 @@ colibri_status rope(const OperatorState& state, const void* arguments, TaskRange
     const int64_t position = call.position[row];
     if (position < 0) return COLIBRI_INVALID_ARGUMENT;
     for (int64_t head = 0; head < a.heads; ++head) {
-      float* numbers = cpu::f32_row(call.x, row) + head * a.head_dim;
+      float* numbers = cpu::f32_row(call.x, row) + head * a.head_dim + a.first;
       for (int64_t i = 0; i < pairs; ++i) {
         float* first = numbers + (half ? i : 2 * i);
         float* second = numbers + (half ? i + pairs : 2 * i + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/tasks.h"
@@ -18,36 +19,140 @@ bool is_larger(float a, float b) {
   return a > b;
 }
 
-// The top k of the logits, of equal ones the lowest expert first. `taken` has room for a flag per
-// expert.
-void choose(const float* logits, int64_t experts, int64_t top_k, uint8_t* taken, int32_t* chosen) {
-  std::fill_n(taken, experts, uint8_t{0});
-  for (int64_t slot = 0; slot < top_k; ++slot) {
+// The `count` largest of n values, of equal ones the lowest index first. `taken` has room for a flag
+// per value.
+void choose(const float* values, int64_t n, int64_t count, uint8_t* taken, int32_t* chosen) {
+  std::fill_n(taken, n, uint8_t{0});
+  for (int64_t slot = 0; slot < count; ++slot) {
     int64_t best = -1;
-    for (int64_t e = 0; e < experts; ++e) {
-      if (taken[e] == 0 && (best < 0 || is_larger(logits[e], logits[best]))) best = e;
+    for (int64_t i = 0; i < n; ++i) {
+      if (taken[i] == 0 && (best < 0 || is_larger(values[i], values[best]))) best = i;
     }
     taken[best] = 1;
     chosen[slot] = static_cast<int32_t>(best);
   }
 }
 
+// One row on its way from logits to chosen experts, in a worker's memory.
+class Row {
+ public:
+  static int64_t scratch_bytes(int64_t experts) { return experts * 17; }
+  Row(const OperatorState& state, const colibri_router_args& call, void* memory)
+      : a_(state.router),
+        call_(call),
+        math_(*state.math),
+        experts_(state.rows),
+        logits_(static_cast<float*>(memory)),
+        values_(logits_ + experts_),
+        groups_(values_ + experts_),
+        kept_(reinterpret_cast<int32_t*>(groups_ + experts_)),
+        taken_(reinterpret_cast<uint8_t*>(kept_ + experts_)) {}
+
+  float* logits() { return logits_; }  // [experts], to be filled in
+
+  void route(int32_t* chosen, float* weights) {
+    if (a_.bias == 1) {
+      for (int64_t e = 0; e < experts_; ++e) logits_[e] = logits_[e] + call_.bias[e];
+    }
+    if (a_.score == COLIBRI_SCORE_SOFTMAX && a_.select_bias == 0 && a_.groups == 0) {
+      by_logits(chosen, weights);
+    } else {
+      by_scores(chosen, weights);
+    }
+    if (a_.scale == 0) return;
+    for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] = weights[slot] * a_.scale;
+  }
+
+ private:
+  // softmax over the chosen experts, or over all of them if they are not renormalised
+  void by_logits(int32_t* chosen, float* weights) {
+    choose(logits_, experts_, a_.top_k, taken_, chosen);
+    const float most = logits_[chosen[0]];
+    for (int64_t slot = 0; slot < a_.top_k; ++slot)
+      weights[slot] = math_.exp(logits_[chosen[slot]] - most);
+    LaneSum sum;
+    if (a_.renormalize == 1) {
+      for (int64_t slot = 0; slot < a_.top_k; ++slot) sum.add(slot, weights[slot]);
+    } else {
+      for (int64_t e = 0; e < experts_; ++e) sum.add(e, math_.exp(logits_[e] - most));
+    }
+    const float total = sum.total();
+    for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] /= total;
+  }
+
+  // the scores themselves, chosen by what select_bias and the groups make of them
+  void by_scores(int32_t* chosen, float* weights) {
+    if (a_.score == COLIBRI_SCORE_SOFTMAX) {
+      softmax();
+    } else {
+      for (int64_t e = 0; e < experts_; ++e) logits_[e] = 1 / (1 + math_.exp(-logits_[e]));
+    }
+    for (int64_t e = 0; e < experts_; ++e)
+      values_[e] = a_.select_bias == 1 ? logits_[e] + call_.select_bias[e] : logits_[e];
+    if (a_.groups != 0) mask_groups();
+    choose(values_, experts_, a_.top_k, taken_, chosen);
+    for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] = logits_[chosen[slot]];
+    if (a_.renormalize == 0) return;
+    LaneSum sum;
+    for (int64_t slot = 0; slot < a_.top_k; ++slot) sum.add(slot, weights[slot]);
+    const float total = sum.total() + 1e-20f;
+    for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] /= total;
+  }
+
+  void softmax() {
+    float most = logits_[0];
+    for (int64_t e = 1; e < experts_; ++e) {
+      if (is_larger(logits_[e], most)) most = logits_[e];
+    }
+    LaneSum sum;
+    for (int64_t e = 0; e < experts_; ++e) {
+      logits_[e] = math_.exp(logits_[e] - most);
+      sum.add(e, logits_[e]);
+    }
+    const float total = sum.total();
+    for (int64_t e = 0; e < experts_; ++e) logits_[e] /= total;
+  }
+
+  // What the experts of the groups that are not kept count instead.
+  void mask_groups() {
+    const int64_t size = experts_ / a_.groups;
+    for (int64_t group = 0; group < a_.groups; ++group) {
+      const float* values = values_ + group * size;
+      const int64_t best = a_.group_rule == COLIBRI_GROUP_RULE_TOP2_SUM ? 2 : 1;
+      choose(values, size, best, taken_, kept_);
+      groups_[group] = best == 2 ? values[kept_[0]] + values[kept_[1]] : values[kept_[0]];
+    }
+    choose(groups_, a_.groups, a_.keep_groups, taken_, kept_);  // taken_ = the groups that are kept
+    const bool zero = a_.group_mask == COLIBRI_GROUP_MASK_ZERO;
+    for (int64_t e = 0; e < experts_; ++e) {
+      if (taken_[e / size] == 0) values_[e] = zero ? 0 : -std::numeric_limits<float>::infinity();
+    }
+  }
+
+  const colibri_router_attributes& a_;
+  const colibri_router_args& call_;
+  const colibri_math& math_;
+  int64_t experts_;
+  float* logits_;  // then scores
+  float* values_;  // by which experts are chosen
+  float* groups_;  // what each group counts
+  int32_t* kept_;
+  uint8_t* taken_;
+};
+
 }  // namespace
 
 int64_t router_scratch_bytes(const OperatorState& state) {
-  return state.rows * 5;
+  return Row::scratch_bytes(state.rows);
 }
 
-// logits = weight * x; scores = softmax over the chosen experts, or over all of them if they are
-// not renormalised
+// logits = weight * x + bias; then the choice (groups: DeepSeek-AI 2024, "DeepSeek-V3")
 colibri_status router(const OperatorState& state, const void* arguments, TaskRange tasks,
                       void* scratch) {
   const auto& call = *static_cast<const colibri_router_args*>(arguments);
   const PackedMatrix weight = {cpu::packed_weight(state, call.weight), state.weight_codec,
                                state.cols};
-  const int64_t top_k = state.router.top_k;
-  float* logits = static_cast<float*>(scratch);
-  auto* taken = reinterpret_cast<uint8_t*>(logits + state.rows);
+  Row work(state, call, scratch);
   const int64_t begin = tasks.begin * cpu::kRouterRows;
   const int64_t end = std::min(tasks.end * cpu::kRouterRows, call.input.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
@@ -55,23 +160,9 @@ colibri_status router(const OperatorState& state, const void* arguments, TaskRan
     for (int64_t e = 0; e < state.rows; ++e) {
       float sum = 0;
       for (int64_t k = 0; k < state.cols; ++k) sum = std::fma(x[k], weight.number(e, k), sum);
-      logits[e] = sum;
+      work.logits()[e] = sum;
     }
-    int32_t* chosen = cpu::i32_row(call.expert, row);
-    float* scores = cpu::f32_row(call.score, row);
-    choose(logits, state.rows, top_k, taken, chosen);
-
-    const float most = logits[chosen[0]];
-    for (int64_t slot = 0; slot < top_k; ++slot)
-      scores[slot] = state.math->exp(logits[chosen[slot]] - most);
-    LaneSum sum;
-    if (state.router.renormalize == 1) {
-      for (int64_t slot = 0; slot < top_k; ++slot) sum.add(slot, scores[slot]);
-    } else {
-      for (int64_t e = 0; e < state.rows; ++e) sum.add(e, state.math->exp(logits[e] - most));
-    }
-    const float total = sum.total();
-    for (int64_t slot = 0; slot < top_k; ++slot) scores[slot] /= total;
+    work.route(cpu::i32_row(call.expert, row), cpu::f32_row(call.score, row));
   }
   return COLIBRI_OK;
 }
