@@ -14,7 +14,7 @@ from tokenizers.models import BPE
 
 import corpus
 import text_cases
-from tokenizer_forms import FORMS, Form, byte_level
+from tokenizer_forms import FORMS, MARK, Form, byte_level
 
 OUT = Path(__file__).resolve().parents[2] / "tests" / "golden" / "tokenizers"
 
@@ -29,6 +29,8 @@ def train(form: Form) -> tuple[list[str], list[list[str]]]:
         random.Random(15).shuffle(merges)  # the pairs "::" and ".*", split as strings, come late
         return sorted(alphabet) + [a + b for a, b in merges], merges
     lines = corpus.training_text()
+    if form.decoder:
+        return train_text(form, lines)
     pre_tokenizer = form.pre_tokenizer
     if form.whole_lines:
         pre_tokenizer = byte_level(use_regex=False)
@@ -48,6 +50,19 @@ def train(form: Form) -> tuple[list[str], list[list[str]]]:
     return words, merges
 
 
+def train_text(form: Form, lines: list[str]) -> tuple[list[str], list[list[str]]]:
+    """The same with tokens of text, learned from whole lines with marks for spaces."""
+    lines = lines[::8] + 4 * [t for group in text_cases.GROUPS.values() for t in group]
+    tokenizer = Tokenizer(BPE())
+    tokenizer.train_from_iterator(
+        [" ".join(("", line)).replace(" ", MARK) for line in lines],
+        trainers.BpeTrainer(vocab_size=form.vocab, show_progress=False, special_tokens=[],
+                            limit_alphabet=300, max_token_length=8))
+    model = json.loads(tokenizer.to_str())["model"]
+    words = sorted(model["vocab"], key=model["vocab"].get)
+    return words, [m if isinstance(m, list) else m.split(" ") for m in model["merges"]]
+
+
 def fill_template(processor: dict | None, ids: dict[str, int]) -> dict | None:
     if processor is None:
         return None
@@ -62,16 +77,18 @@ def fill_template(processor: dict | None, ids: dict[str, int]) -> dict | None:
 
 def assemble(form: Form) -> dict:
     words, merges = train(form)
+    words = [f"<0x{byte:02X}>" for byte in range(form.bytes_until)] + words
     if form.added_first:
         words = [a.content for a in form.added] + words
+        words = list(dict.fromkeys(words))  # an added token may be a word, too
     ids = {word: i for i, word in enumerate(words)}
     for token in form.added:
         ids.setdefault(token.content, len(ids))
     model = {
-        "type": "BPE", "dropout": None, "unk_token": None,
+        "type": "BPE", "dropout": None, "unk_token": form.unknown,
         "continuing_subword_prefix": "" if form.old_file else None,
-        "end_of_word_suffix": "" if form.old_file else None, "fuse_unk": False,
-        "byte_fallback": False, "ignore_merges": form.ignore_merges,
+        "end_of_word_suffix": "" if form.old_file else None, "fuse_unk": form.fuse_unknown,
+        "byte_fallback": form.bytes_until > 0, "ignore_merges": form.ignore_merges,
         "vocab": {word: ids[word] for word in words},
         "merges": merges if form.merges_as_pairs else [" ".join(m) for m in merges],
     }
@@ -87,8 +104,8 @@ def assemble(form: Form) -> dict:
         "normalizer": form.normalizer,
         "pre_tokenizer": form.pre_tokenizer,
         "post_processor": fill_template(form.post_processor, ids),
-        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
-                    "use_regex": True},
+        "decoder": form.decoder or {"type": "ByteLevel", "add_prefix_space": True,
+                                    "trim_offsets": True, "use_regex": True},
         "model": model,
     }
 

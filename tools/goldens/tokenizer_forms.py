@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden tokenizers: one for each form of tokenizer.json that byte-level checkpoints use.
+"""The golden tokenizers: one for each form of tokenizer.json that checkpoints with BPE use.
 
 The patterns are the published ones of the families named beside them.
 """
@@ -34,6 +34,26 @@ def byte_level(prefix: bool = False, trim: bool = True, use_regex: bool | None =
 
 def digits(individual: bool):
     return {"type": "Digits", "individual_digits": individual}
+
+
+MARK = "\u2581"  # what SentencePiece writes for a space
+REPLACE_SPACES = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+REPLACE_MARKS = {"type": "Replace", "pattern": {"String": MARK}, "content": " "}
+MARK_FIRST = {"type": "Sequence",
+              "normalizers": [{"type": "Prepend", "prepend": MARK}, REPLACE_SPACES]}
+
+
+def metaspace(scheme: str, split: bool = True, **more):
+    return {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": split,
+            **more}
+
+
+def text_decoder(strip: int):
+    """Replace, ByteFallback, Fuse and, unless strip is 0, Strip."""
+    parts = [REPLACE_MARKS, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    if strip:
+        parts.append({"type": "Strip", "content": " ", "start": strip, "stop": 0})
+    return {"type": "Sequence", "decoders": parts}
 
 
 def pre_sequence(*parts):
@@ -80,7 +100,7 @@ def plain(*contents: str, **flags) -> tuple[Added, ...]:
 class Form:
     name: str
     like: str
-    pre_tokenizer: dict
+    pre_tokenizer: dict | None
     vocab: int = 800  # byte alphabet and merges; added tokens come on top
     normalizer: dict | None = None
     post_processor: dict | None = None
@@ -95,6 +115,12 @@ class Form:
     whole_lines: bool = True
     # Not trained: one merge for each pair of these characters, in a random order.
     pairs: str = ""
+    # Tokens of text, with this decoder, in place of the byte alphabet. Characters that are too rare
+    # for the alphabet are unknown.
+    decoder: dict | None = None
+    unknown: str | None = None
+    fuse_unknown: bool = False
+    bytes_until: int = 0  # byte tokens <0x00> up to this, behind the added tokens; 0 = no fallback
 
 
 NFC = {"type": "NFC"}
@@ -193,4 +219,33 @@ FORMS = (
          pre_sequence(split(LLAMA3), byte_level(use_regex=False)), vocab=598,
          post_processor=template("<bos>", "$A"), added=specials("<bos>", "<eos>"),
          added_first=True, merges_as_pairs=True, whole_lines=False),
+    Form("llama2", "Llama 2, Mixtral", None, vocab=1100, normalizer=MARK_FIRST,
+         decoder=text_decoder(1), unknown="<unk>", fuse_unknown=True, bytes_until=256,
+         post_processor=template("<s>", "$A"), added=specials("<unk>", "<s>", "</s>"),
+         added_first=True),
+    Form("mistral3", "Mistral v0.3: Metaspace on the first text only, unsplit",
+         metaspace("first", split=False), vocab=1100, decoder=text_decoder(1),
+         unknown="<unk>", fuse_unknown=True, bytes_until=256, merges_as_pairs=True,
+         post_processor=template("<s>", "$A"), added_first=True,
+         added=specials("<unk>", "<s>", "</s>", "[INST]", "[/INST]")
+         + plain("[TOOL_CALLS]", normalized=True)),
+    Form("gemma", "Gemma: no space in front, split behind spaces that are no longer there",
+         split(" ", "MergedWithPrevious", kind="String"), vocab=1100, normalizer=REPLACE_SPACES,
+         decoder=text_decoder(0), unknown="<unk>", fuse_unknown=True, bytes_until=256,
+         post_processor=template("<bos>", "$A"), added_first=True,
+         added=specials("<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>")
+         + plain("\n\n", "  ", "\t\t")),
+    Form("metaspace_always", "Metaspace before every text, split; unknown characters one by one",
+         metaspace("always", str_rep=MARK, add_prefix_space=True), vocab=900,
+         decoder=metaspace("always"), unknown="[UNK]",
+         post_processor=template("$A", "[SEP]"), added_first=True,
+         added=specials("[UNK]", "[SEP]") + plain("<a>", rstrip=True)),
+    Form("metaspace_first", "Digits, then Metaspace on the piece that begins the text; NFC",
+         pre_sequence(digits(True), metaspace("first")), vocab=900, normalizer=NFC,
+         decoder=metaspace("first"), unknown="[UNK]", fuse_unknown=True, added_first=True,
+         added=specials("[UNK]") + plain("<a>", lstrip=True) + plain("<b>", normalized=True)),
+    Form("metaspace_never", "Metaspace without a space in front; two spaces stripped; some bytes",
+         metaspace("never", split=False), vocab=900, decoder=text_decoder(2),
+         unknown="<unk>", bytes_until=0xE4, added_first=True,
+         added=specials("<unk>", "</s>") + plain("▁▁")),
 )

@@ -6,7 +6,7 @@
 
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 constexpr int kAlphabetEnd = 0x144;  // one past the last character in use
@@ -60,4 +60,4 @@ std::string bytes_of_token(std::string_view token) {
   return bytes;
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

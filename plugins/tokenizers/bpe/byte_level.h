@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // Appends the characters of the bytes of `text`, as UTF-8.
 void append_byte_level(std::string_view text, std::string& out);
@@ -15,4 +15,4 @@ void append_byte_level(std::string_view text, std::string& out);
 // character is not of the alphabet (an added token), the token's own UTF-8.
 std::string bytes_of_token(std::string_view token);
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

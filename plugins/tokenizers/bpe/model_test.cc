@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 using nlohmann::json;
@@ -62,6 +62,54 @@ TEST(Model, UnknownCharacters) {
   Ids ids;
   EXPECT_EQ(model->encode("abx", memory, ids).text(),
             "tokenizer.json: model.unk_token 'nowhere' is not in the vocabulary, but 'x' needs it");
+}
+
+TEST(Model, UnknownCharactersAsBytes) {
+  json value = small_model();
+  value["byte_fallback"] = true;
+  value["vocab"]["<0xE4>"] = 10;
+  value["vocab"]["<0xB8>"] = 11;
+  value["vocab"]["<0xAD>"] = 12;
+  value["merges"].push_back("<0xB8> <0xAD>");
+  value["vocab"]["<0xB8><0xAD>"] = 13;
+  EXPECT_EQ(encode(*read(value), "a\u4E2Db"), (Ids{0, 10, 13, 1}));
+  EXPECT_EQ(encode(*read(value), "ax\u4E2D"), (Ids{0, 10, 13}));  // x has no byte token
+  value["unk_token"] = "?";
+  value["fuse_unk"] = true;
+  // The unknown token waits for a known character; the bytes do not.
+  EXPECT_EQ(encode(*read(value), "x\u4E2Dxa"), (Ids{10, 13, 9, 0}));
+}
+
+Model of_ranks(const std::vector<std::pair<const char*, uint32_t>>& tokens, ModelOptions options) {
+  std::vector<Vocabulary::Entry> entries;
+  std::vector<uint32_t> ranks;
+  for (const auto& [token, rank] : tokens) {
+    entries.push_back({token, static_cast<int32_t>(ranks.size())});
+    ranks.push_back(rank);
+  }
+  return Model::of_ranks(std::move(*Vocabulary::of(entries)), std::move(ranks), std::move(options));
+}
+
+TEST(Model, MergesByTheRankOfTheJointText) {
+  constexpr uint32_t kNever = Model::kNeverMerged;
+  ModelOptions options;
+  options.byte_fallback = true;
+  const Model model = of_ranks({{"a", kNever},
+                                {"b", kNever},
+                                {"ab", 5},
+                                {"ba", 1},
+                                {"bab", 7},
+                                {"zb", 2},
+                                {"<0x7A>", kNever},
+                                {"aa", kNever}},
+                               options);
+  EXPECT_EQ(encode(model, "abab"), (Ids{0, 4}));  // ba, then bab
+  EXPECT_EQ(encode(model, "zb"), Ids{5});         // z by itself is no token
+  EXPECT_EQ(encode(model, "zz"), (Ids{6, 6}));
+  EXPECT_EQ(encode(model, "aa"), (Ids{0, 0}));  // a token that merges do not make
+  options.bytes = true;
+  const Model bytes = of_ranks({{"\xE4", 0}, {"\xB8", 1}, {"\xB8\xAD", 3}, {"\xAD", 2}}, options);
+  EXPECT_EQ(encode(bytes, "\u4E2D"), (Ids{0, 2}));
 }
 
 TEST(Model, IgnoreMergesTakesAWholeWordFirst) {
@@ -148,8 +196,6 @@ TEST(Model, RefusesWhatItDoesNotDo) {
   };
   EXPECT_EQ(refusal(with("type", "Unigram")),
             "model: type 'Unigram' is not supported; supported: BPE");
-  EXPECT_EQ(refusal(with("byte_fallback", true)),
-            "model: byte_fallback: true is not supported; byte-level BPE has no use for it");
   EXPECT_EQ(refusal(with("dropout", 0.1)),
             "model: dropout: only null is supported; dropout is for training");
   EXPECT_EQ(refusal(with("end_of_word_suffix", "</w>")),
@@ -192,4 +238,4 @@ TEST(Model, RefusesATokenTwice) {
 }
 
 }  // namespace
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

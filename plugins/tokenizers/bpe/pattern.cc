@@ -8,7 +8,7 @@
 #include "plugins/tokenizers/bpe/pattern_set.h"
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 class Translator {
@@ -238,4 +238,4 @@ std::string literal_pattern(std::string_view text) {
   return pattern;
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -9,7 +9,7 @@
 
 #include "runtime/base/status.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // The pattern for PCRE2 with UTF, UCP, MULTILINE and LF as the only newline, matching what
 // Oniguruma would. Groups no longer capture. COLIBRI_UNSUPPORTED, with the offset in bytes, for
@@ -19,4 +19,4 @@ Result<std::string> pcre2_pattern(std::string_view oniguruma);
 // A pattern that matches this text and nothing else.
 std::string literal_pattern(std::string_view text);
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -8,7 +8,7 @@
 #include "runtime/base/status.h"
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // Neither groups nor sets may be nested deeper.
 constexpr int kMaxPatternDepth = 32;
@@ -59,4 +59,4 @@ class PatternReader {
   size_t at_ = 0;
 };
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/unicode_additions.h"
+#include "plugins/tokenizers/common/unicode_additions.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 // General categories, by the same names in both. (C and Cn are not here: they change with every
@@ -244,4 +244,4 @@ Status read_escape(PatternReader& in, bool inside_set, Member& member) {
   }
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -8,7 +8,7 @@
 
 #include "plugins/tokenizers/bpe/pattern_reader.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // A character as PCRE2 reads it literally, inside and outside of sets.
 std::string literal(char32_t c, std::string_view utf8);
@@ -27,4 +27,4 @@ Status read_escape(PatternReader& in, bool inside_set, Member& member);
 // Reads [...]: members, ranges, sets within it, and && between unions.
 Status read_set(PatternReader& in, std::string& text);
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -8,7 +8,7 @@
 
 #include "plugins/tokenizers/bpe/regex.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 // The matches of a pattern, as text.
@@ -174,4 +174,4 @@ TEST(Pattern, LiteralsMatchThemselvesOnly) {
 }
 
 }  // namespace
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

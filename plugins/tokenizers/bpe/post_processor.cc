@@ -6,7 +6,7 @@
 
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 constexpr int kMaxDepth = 8;
@@ -105,4 +105,4 @@ Result<Template> read_post_processor(const Value& value, int32_t ids) {
   return found.value_or(Template());
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

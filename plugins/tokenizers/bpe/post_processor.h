@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/json.h"
+#include "plugins/tokenizers/common/json.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // What is put around one text.
 struct Template {
@@ -26,4 +26,4 @@ struct Template {
 // Ids are below `ids`. Types other than those above are COLIBRI_UNSUPPORTED by name.
 Result<Template> read_post_processor(const Value& value, int32_t ids);
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/tokenizers/bpe/pre_tokenizer.h"
 
-#include <functional>
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "plugins/tokenizers/bpe/byte_level.h"
+#include "plugins/tokenizers/bpe/metaspace.h"
 #include "plugins/tokenizers/bpe/pattern.h"
-#include "plugins/tokenizers/bpe/unicode.h"
+#include "plugins/tokenizers/common/unicode.h"
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 constexpr int kMaxDepth = 8;
@@ -128,20 +129,31 @@ class WordSplit : public PreTokenizer {
   enum class Kind { kSpace, kWord, kOther };
 };
 
+// Writes the text of every piece anew: write(piece, is it at the beginning of the input, out).
+template <typename Write>
+void rewrite(Pieces& pieces, size_t reserve, Write write) {
+  std::string text;
+  text.reserve(reserve);
+  pieces.at_start = pieces.at_start && !pieces.ranges.empty() && pieces.ranges[0].begin == 0;
+  bool first = pieces.at_start;
+  for (Range& range : pieces.ranges) {
+    const size_t begin = text.size();
+    write(pieces.at(range), first, text);
+    range = {begin, text.size()};
+    first = false;
+  }
+  pieces.text = std::move(text);
+}
+
 // Puts a space before every piece that does not begin with one.
 class PrefixSpace : public PreTokenizer {
  public:
   Status apply(Pieces& pieces, SplitMemory&) const override {
-    std::string text;
-    text.reserve(pieces.text.size() + pieces.ranges.size());
-    for (Range& range : pieces.ranges) {
-      const std::string_view piece = pieces.at(range);
-      const size_t begin = text.size();
-      if (!piece.starts_with(' ')) text += ' ';
-      text += piece;
-      range = {begin, text.size()};
-    }
-    pieces.text = std::move(text);
+    rewrite(pieces, pieces.text.size() + pieces.ranges.size(),
+            [](std::string_view piece, bool, std::string& text) {
+              if (!piece.starts_with(' ')) text += ' ';
+              text += piece;
+            });
     return {};
   }
 };
@@ -150,22 +162,57 @@ class PrefixSpace : public PreTokenizer {
 class ByteMapping : public PreTokenizer {
  public:
   Status apply(Pieces& pieces, SplitMemory&) const override {
-    std::string text;
-    text.reserve(pieces.text.size() + pieces.text.size() / 2);
-    for (Range& range : pieces.ranges) {
-      const size_t begin = text.size();
-      append_byte_level(pieces.at(range), text);
-      range = {begin, text.size()};
-    }
-    pieces.text = std::move(text);
+    rewrite(
+        pieces, pieces.text.size() + pieces.text.size() / 2,
+        [](std::string_view piece, bool, std::string& text) { append_byte_level(piece, text); });
     return {};
   }
+};
+
+class SpaceMarks : public PreTokenizer {
+ public:
+  explicit SpaceMarks(Metaspace metaspace) : metaspace_(std::move(metaspace)) {}
+
+  Status apply(Pieces& pieces, SplitMemory&) const override {
+    const std::string& mark = metaspace_.replacement;
+    rewrite(pieces, pieces.text.size() * 2,
+            [&](std::string_view piece, bool first, std::string& to) {
+              const bool prepend = metaspace_.prepend == Metaspace::Prepend::kAlways ||
+                                   (metaspace_.prepend == Metaspace::Prepend::kFirst && first);
+              if (prepend && !piece.starts_with(' ') && !piece.starts_with(mark)) to += mark;
+              for (const char c : piece) {
+                if (c == ' ') {
+                  to += mark;
+                } else {
+                  to += c;
+                }
+              }
+            });
+    if (metaspace_.split) split(pieces);
+    return {};
+  }
+
+ private:
+  void split(Pieces& pieces) const {
+    std::vector<Range> ranges;
+    for (const Range range : pieces.ranges) {
+      size_t begin = range.begin;
+      for (size_t at = begin + 1; begin < range.end; ++at) {
+        at = std::min(pieces.text.find(metaspace_.replacement, at), range.end);
+        ranges.push_back({begin, at});
+        begin = at;
+      }
+    }
+    pieces.ranges = std::move(ranges);
+  }
+
+  Metaspace metaspace_;
 };
 
 Status add_pattern_split(std::string_view shown, const std::string& pattern, Behavior behavior,
                          bool invert, PreTokenizers& out) {
   COLIBRI_ASSIGN(Regex regex, Regex::compile(pattern, shown));
-  out.push_back(std::make_unique<PatternSplit>(std::move(regex), behavior, invert));
+  out.steps.push_back(std::make_unique<PatternSplit>(std::move(regex), behavior, invert));
   return {};
 }
 
@@ -202,7 +249,7 @@ Status read_split(const Value& value, PreTokenizers& out) {
 Status read_digits(const Value& value, PreTokenizers& out) {
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "individual_digits"}));
   COLIBRI_ASSIGN(const bool individual, fields.boolean("individual_digits"));
-  out.push_back(std::make_unique<CharacterSplit>(
+  out.steps.push_back(std::make_unique<CharacterSplit>(
       is_numeric, individual ? Behavior::kIsolated : Behavior::kContiguous));
   return {};
 }
@@ -213,7 +260,7 @@ Status read_punctuation(const Value& value, PreTokenizers& out) {
   if (const std::optional<Value> name = fields.find("behavior")) {
     COLIBRI_ASSIGN(behavior, read_behavior(*name));
   }
-  out.push_back(std::make_unique<CharacterSplit>(is_punctuation, behavior));
+  out.steps.push_back(std::make_unique<CharacterSplit>(is_punctuation, behavior));
   return {};
 }
 
@@ -223,17 +270,27 @@ Status read_byte_level(const Value& value, std::optional<bool> prefix_space, Pre
   COLIBRI_ASSIGN(const bool in_file, fields.boolean("add_prefix_space"));
   COLIBRI_ASSIGN(const bool use_regex, fields.boolean_or("use_regex", true));
   COLIBRI_TRY(fields.boolean("trim_offsets").status());  // offsets are not made here
-  if (prefix_space.value_or(in_file)) out.push_back(std::make_unique<PrefixSpace>());
+  if (prefix_space.value_or(in_file)) out.steps.push_back(std::make_unique<PrefixSpace>());
   if (use_regex) {
-    COLIBRI_ASSIGN(const std::string pattern, pcre2_pattern(kByteLevelPattern));
-    COLIBRI_TRY(add_pattern_split(kByteLevelPattern, pattern, Behavior::kIsolated, false, out));
+    COLIBRI_TRY(add_pattern(kByteLevelPattern, out));
   }
-  out.push_back(std::make_unique<ByteMapping>());
+  out.byte_level = true;
+  return {};
+}
+
+Status read_metaspace_marks(const Value& value, PreTokenizers& out) {
+  COLIBRI_ASSIGN(Metaspace metaspace, read_metaspace(value));
+  out.steps.push_back(std::make_unique<SpaceMarks>(std::move(metaspace)));
   return {};
 }
 
 Status read(const Value& value, std::optional<bool> prefix_space, int depth, PreTokenizers& out) {
   COLIBRI_ASSIGN(const std::string_view type, value.type());
+  if (out.byte_level && type != "Sequence") {  // it is not the last step after all
+    out.steps.push_back(std::make_unique<ByteMapping>());
+    out.byte_level = false;
+  }
+  if (type == "Metaspace") return read_metaspace_marks(value, out);
   if (type == "Split") return read_split(value, out);
   if (type == "Digits") return read_digits(value, out);
   if (type == "Punctuation") return read_punctuation(value, out);
@@ -241,16 +298,16 @@ Status read(const Value& value, std::optional<bool> prefix_space, int depth, Pre
   if (type == "Whitespace" || type == "WhitespaceSplit") {
     COLIBRI_TRY(value.fields({"type"}).status());
     if (type == "Whitespace") {
-      out.push_back(std::make_unique<WordSplit>());
+      out.steps.push_back(std::make_unique<WordSplit>());
     } else {
-      out.push_back(std::make_unique<CharacterSplit>(is_space, Behavior::kRemoved));
+      out.steps.push_back(std::make_unique<CharacterSplit>(is_space, Behavior::kRemoved));
     }
     return {};
   }
   if (type != "Sequence") {
     return value.refused("type " + utf8::printable(type) +
                          " is not supported; supported: Sequence, Split, Digits, Punctuation, "
-                         "Whitespace, WhitespaceSplit, ByteLevel");
+                         "Whitespace, WhitespaceSplit, ByteLevel, Metaspace");
   }
   if (depth == kMaxDepth) return value.expected("at most 8 levels of Sequence");
   COLIBRI_ASSIGN(const Fields fields, value.fields({"type", "pretokenizers"}));
@@ -262,9 +319,14 @@ Status read(const Value& value, std::optional<bool> prefix_space, int depth, Pre
 
 }  // namespace
 
+Status add_pattern(std::string_view pattern, PreTokenizers& out) {
+  COLIBRI_ASSIGN(const std::string translated, pcre2_pattern(pattern));
+  return add_pattern_split(pattern, translated, Behavior::kIsolated, false, out);
+}
+
 Status read_pre_tokenizer(const Value& value, std::optional<bool> prefix_space,
                           PreTokenizers& out) {
   return read(value, prefix_space, 0, out);
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pre-tokenizers of tokenizer.json: Sequence, Split, Digits, Punctuation, Whitespace,
-// WhitespaceSplit, ByteLevel.
+// WhitespaceSplit, ByteLevel, Metaspace.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/json.h"
-#include "plugins/tokenizers/bpe/pieces.h"
 #include "plugins/tokenizers/bpe/regex.h"
+#include "plugins/tokenizers/common/json.h"
+#include "plugins/tokenizers/common/pieces.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // Working memory of one thread.
 struct SplitMemory {
@@ -27,11 +27,19 @@ class PreTokenizer {
   virtual Status apply(Pieces& pieces, SplitMemory& memory) const = 0;
 };
 
-using PreTokenizers = std::vector<std::unique_ptr<PreTokenizer>>;
+struct PreTokenizers {
+  std::vector<std::unique_ptr<PreTokenizer>> steps;
+  // The last thing to do is to write every byte as its character. It is not among the steps: most
+  // pieces are found in a cache by their bytes.
+  bool byte_level = false;
+};
+
+// Cuts out what the pattern (Oniguruma syntax) matches, each match a piece.
+Status add_pattern(std::string_view pattern, PreTokenizers& out);
 
 // Appends the pre-tokenizers of a value of tokenizer.json; Sequence gives several. A type that is
 // not in the list above is COLIBRI_UNSUPPORTED by its name. `prefix_space`, if given, replaces
 // add_prefix_space of a ByteLevel that stands alone.
 Status read_pre_tokenizer(const Value& value, std::optional<bool> prefix_space, PreTokenizers& out);
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -9,7 +9,7 @@
 
 #include "runtime/base/utf8.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 constexpr size_t kMaxPattern = 65536;       // bytes
@@ -91,4 +91,4 @@ Result<Match> Regex::find(std::string_view text, size_t from, MatchMemory& memor
   return Match{offsets[0], offsets[1]};
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

@@ -14,7 +14,7 @@ struct pcre2_real_match_data_8;
 struct pcre2_real_match_context_8;
 struct pcre2_real_jit_stack_8;
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // What matching needs besides the pattern; serves any pattern, one thread at a time. Throws
 // std::bad_alloc.
@@ -54,4 +54,4 @@ class Regex {
   std::unique_ptr<pcre2_real_code_8, Free> code_;
 };
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

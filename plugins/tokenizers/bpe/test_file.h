@@ -7,7 +7,7 @@
 
 #include "plugins/tokenizers/bpe/byte_level.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 
 // The ids 0 to 255 are the bytes, 256 is "th", 257 "the"; the added tokens <s> and </s> are
 // special, <tool> is not.
@@ -44,4 +44,4 @@ inline nlohmann::json small_tokenizer() {
             {"merges", json::parse(R"([["t", "h"], ["th", "e"]])")}}}};
 }
 
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

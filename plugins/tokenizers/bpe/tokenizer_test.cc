@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tokenizer.json may say and what is refused; that the answers are the right ones is for
 // tests/tokenizer.
-#include "plugins/tokenizers/bpe/tokenizer.h"
+#include "plugins/tokenizers/bpe/tokenizer_json.h"
 
 #include <gtest/gtest.h>
 
 #include "plugins/tokenizers/bpe/test_file.h"
 
-namespace colibri::bpe {
+namespace colibri::tokenizers {
 namespace {
 
 using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
 std::string refusal(const json& file, const json& config = nullptr) {
-  const auto made = Tokenizer::read(file.dump(), config.is_null() ? "" : config.dump());
+  const auto made = read_tokenizer_json(file.dump(), config.is_null() ? "" : config.dump());
   return made.ok() ? "" : made.status().text();
 }
 
 std::unique_ptr<Tokenizer> make(const json& file, const json& config = nullptr) {
-  auto made = Tokenizer::read(file.dump(), config.is_null() ? "" : config.dump());
+  auto made = read_tokenizer_json(file.dump(), config.is_null() ? "" : config.dump());
   EXPECT_TRUE(made.ok()) << made.status().text();
   return made.ok() ? std::move(*made) : nullptr;
 }
@@ -39,22 +39,22 @@ json with(const char* pointer, const json& value) {
 
 TEST(Tokenizer, EncodesAndKnowsItsTokens) {
   const auto tokenizer = make(small_tokenizer());
-  EXPECT_EQ(tokenizer->vocabulary(), 261);
+  EXPECT_EQ(tokenizer->table().ids(), 261);
   EXPECT_EQ(encode(*tokenizer, "the t"), (Ids{257, ' ', 't'}));
   EXPECT_EQ(encode(*tokenizer, "a<s>b", true), (Ids{258, 'a', 258, 'b'}));
   EXPECT_EQ(encode(*tokenizer, "<s><tool>", false, false), (Ids{'<', 's', '>', 260}));
   EXPECT_EQ(encode(*tokenizer, "", true), Ids{258});
   EXPECT_EQ(encode(*tokenizer, "\u00E9"), (Ids{0xC3, 0xA9}));
-  EXPECT_EQ(tokenizer->bytes(257), "the");
-  EXPECT_EQ(tokenizer->bytes(0xC3), "\xC3");
-  EXPECT_EQ(tokenizer->bytes(-1), "");
-  EXPECT_EQ(tokenizer->bytes(261), "");
+  EXPECT_EQ(tokenizer->table().bytes(257), "the");
+  EXPECT_EQ(tokenizer->table().bytes(0xC3), "\xC3");
+  EXPECT_EQ(tokenizer->table().bytes(-1), "");
+  EXPECT_EQ(tokenizer->table().bytes(261), "");
   EXPECT_EQ(tokenizer->id("</s>"), 259);
   EXPECT_EQ(tokenizer->id("the"), 257);
   EXPECT_EQ(tokenizer->id("nothing"), -1);
-  EXPECT_TRUE(tokenizer->is_special(258));
-  EXPECT_FALSE(tokenizer->is_special(260) || tokenizer->is_special(-1) ||
-               tokenizer->is_special(999));
+  EXPECT_TRUE(tokenizer->table().is_special(258));
+  EXPECT_FALSE(tokenizer->table().is_special(260) || tokenizer->table().is_special(-1) ||
+               tokenizer->table().is_special(999));
 }
 
 TEST(Tokenizer, GapsInTheVocabularyAreTokensOfNoBytes) {
@@ -62,9 +62,9 @@ TEST(Tokenizer, GapsInTheVocabularyAreTokensOfNoBytes) {
   file["added_tokens"] = json::array();
   file["post_processor"] = nullptr;
   const auto tokenizer = make(file);
-  EXPECT_EQ(tokenizer->vocabulary(), 301);
+  EXPECT_EQ(tokenizer->table().ids(), 301);
   EXPECT_EQ(encode(*tokenizer, "the"), Ids{300});
-  EXPECT_EQ(tokenizer->bytes(280), "");
+  EXPECT_EQ(tokenizer->table().bytes(280), "");
 }
 
 TEST(Tokenizer, UnsupportedComponentsAreNamed) {
@@ -72,16 +72,18 @@ TEST(Tokenizer, UnsupportedComponentsAreNamed) {
       {with("/version", "2.0"), "version: only \"1.0\" is supported"},
       {with("/vocab_map", 1), "unknown key 'vocab_map' might change the result"},
       {with("/normalizer", {{"type", "NFKC"}}),
-       "normalizer: type 'NFKC' is not supported; supported: Sequence, NFC"},
+       "normalizer: type 'NFKC' is not supported; supported: Sequence, NFC, Prepend, "
+       "Replace"},
       {with(
            "/normalizer",
            json::parse(
                R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]})")),
-       "normalizer.normalizers[1]: type 'Lowercase' is not supported; supported: Sequence, NFC"},
-      {with("/pre_tokenizer", {{"type", "Metaspace"}}),
-       "pre_tokenizer: type 'Metaspace' is not supported; supported: Sequence, Split, Digits, "
-       "Punctuation, Whitespace, "
-       "WhitespaceSplit, ByteLevel"},
+       "normalizer.normalizers[1]: type 'Lowercase' is not supported; supported: Sequence, NFC, "
+       "Prepend, "
+       "Replace"},
+      {with("/pre_tokenizer", {{"type", "BertPreTokenizer"}}),
+       "pre_tokenizer: type 'BertPreTokenizer' is not supported; supported: Sequence, Split, "
+       "Digits, Punctuation, Whitespace, WhitespaceSplit, ByteLevel, Metaspace"},
       {with("/pre_tokenizer/strange", 1),
        "pre_tokenizer: unknown key 'strange' might change the result"},
       {with(
@@ -107,14 +109,75 @@ TEST(Tokenizer, UnsupportedComponentsAreNamed) {
        "post_processor: type 'BertProcessing' is not supported; supported: Sequence, ByteLevel, "
        "TemplateProcessing"},
       {with("/decoder", {{"type", "WordPiece"}}),
-       "decoder: type 'WordPiece' is not supported; supported: ByteLevel"},
-      {with("/decoder",
-            json::parse(
-                R"({"type": "Sequence", "decoders": [{"type": "ByteLevel"}, {"type": "Fuse"}]})")),
-       "decoder.decoders: only a single decoder, ByteLevel, is supported"},
+       "decoder: type 'WordPiece' is not supported; supported: Sequence, ByteLevel, Metaspace, "
+       "Replace, ByteFallback, Fuse, Strip"},
   };
   for (const auto& [file, text] : cases)
     EXPECT_EQ(refusal(file), std::string("tokenizer.json: ") + text);
+}
+
+json text_decoder(const char* parts) {
+  return {{"type", "Sequence"}, {"decoders", json::parse(parts)}};
+}
+
+TEST(Tokenizer, DecodersThatAStreamCannotFollowAreNamed) {
+  constexpr const char* kStrip = R"([{"type": "Strip", "content": " ", "start": 1, "stop": 0}])";
+  constexpr const char* kStop =
+      R"([{"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 1}])";
+  constexpr const char* kWide =
+      R"([{"type": "Fuse"}, {"type": "Strip", "content": "▁", "start": 1, "stop": 0}])";
+  constexpr const char* kTwice = R"([{"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+      {"type": "Strip", "content": "x", "start": 1, "stop": 0}])";
+  constexpr const char* kLate = R"([{"type": "ByteFallback"},
+      {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}])";
+  constexpr const char* kRegex =
+      R"([{"type": "Replace", "pattern": {"Regex": "a+"}, "content": "b"}])";
+  constexpr const char* kNothing =
+      R"([{"type": "Replace", "pattern": {"String": ""}, "content": "b"}])";
+  constexpr const char* kSpaces =
+      R"([{"type": "Fuse"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never"}])";
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", ": an empty Sequence is not supported"},
+      {R"([{"type": "ByteLevel"}, {"type": "Fuse"}])",
+       ".decoders[1]: nothing is supported behind ByteLevel"},
+      {R"([{"type": "Fuse"}, {"type": "ByteLevel"}])",
+       ".decoders[1]: ByteLevel is supported only as the first decoder"},
+      {kStrip, ".decoders[0]: Strip is supported only behind Fuse"},
+      {kStop, ".decoders[1].stop: only 0 is supported: a stream does not know its end"},
+      {kWide, ".decoders[1].content: only an ASCII character is supported"},
+      {kTwice, ".decoders[2]: a second Strip is not supported"},
+      {kLate, ".decoders[1]: is supported only before ByteFallback and Fuse"},
+      {kRegex, ".decoders[0].pattern: Replace with a Regex is not supported; only with a String"},
+      {kNothing, ".decoders[0].pattern.String: expected a string that is not empty"},
+      {kSpaces, ".decoders[1]: Metaspace is supported only as the first decoder"},
+  };
+  for (const auto& [parts, text] : cases) {
+    EXPECT_EQ(refusal(with("/decoder", text_decoder(parts))),
+              std::string("tokenizer.json: decoder") + text);
+  }
+}
+
+TEST(Tokenizer, MalformedMetaspaceIsRefused) {
+  const auto metaspace = [](const json& more) {
+    json value = {{"type", "Metaspace"}, {"replacement", "\u2581"}};
+    value.update(more);
+    return refusal(with("/pre_tokenizer", value));
+  };
+  EXPECT_EQ(metaspace(json::object()), "");
+  EXPECT_EQ(metaspace({{"add_prefix_space", false}, {"prepend_scheme", "never"}}), "");
+  const std::pair<json, const char*> cases[] = {
+      {{{"replacement", "ab"}}, ".replacement: expected one character"},
+      {{{"replacement", ""}}, ".replacement: expected one character"},
+      {{{"prepend_scheme", "last"}}, ".prepend_scheme: 'last' is none of always, first, never"},
+      {{{"split", 1}}, ".split: expected true or false"},
+      {{{"add_prefix_space", false}},
+       ": add_prefix_space: false contradicts prepend_scheme: always"},
+      {{{"spaces", 1}}, ": unknown key 'spaces' might change the result"},
+  };
+  for (const auto& [more, text] : cases) {
+    EXPECT_EQ(metaspace(more), std::string("tokenizer.json: pre_tokenizer") + text);
+  }
 }
 
 TEST(Tokenizer, MalformedFilesAreRefusedWithThePlace) {
@@ -157,21 +220,21 @@ TEST(Tokenizer, MalformedFilesAreRefusedWithThePlace) {
 
 TEST(Tokenizer, BrokenJsonIsRefused) {
   for (const std::string text : {"", "{", "[1,", "\xFF", "{\"a\": \"\\ud800\"}", "nul", "{} {}"}) {
-    const auto made = Tokenizer::read(text, "");
+    const auto made = read_tokenizer_json(text, "");
     ASSERT_FALSE(made.ok()) << text;
     EXPECT_EQ(made.status().code(), COLIBRI_CORRUPT_DATA);
     EXPECT_TRUE(
         made.status().text().starts_with("tokenizer.json: not valid JSON of at most 64 levels: "))
         << made.status().text();
   }
-  EXPECT_FALSE(Tokenizer::read(std::string(100000, '['), "").ok());
+  EXPECT_FALSE(read_tokenizer_json(std::string(100000, '['), "").ok());
   json deep = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}};
   for (int i = 0; i < 12; ++i) deep = {{"type", "Sequence"}, {"pretokenizers", {deep}}};
   EXPECT_NE(refusal(with("/pre_tokenizer", deep)).find("expected at most 8 levels of Sequence"),
             std::string::npos);
   std::string twice = small_tokenizer().dump();
   twice.insert(1, "\"version\": \"1.0\",");
-  EXPECT_EQ(Tokenizer::read(twice, "").status().text(),
+  EXPECT_EQ(read_tokenizer_json(twice, "").status().text(),
             "tokenizer.json: expected the key 'version' only once");
 }
 
@@ -205,11 +268,11 @@ TEST(CheckpointConfig, RolesAndLateSpecialTokens) {
                                                   {"eos_token", {{"content", "</s>"}}},
                                                   {"pad_token", "the"},
                                                   {"unk_token", nullptr}});
-  EXPECT_EQ(tokenizer->role("bos"), 258);
-  EXPECT_EQ(tokenizer->role("eos"), 259);
-  EXPECT_EQ(tokenizer->role("pad"), 257);
-  EXPECT_EQ(tokenizer->role("unk"), -1);
-  EXPECT_TRUE(tokenizer->is_special(257));  // was an ordinary token
+  EXPECT_EQ(tokenizer->role("bos"), Ids{258});
+  EXPECT_EQ(tokenizer->role("eos"), Ids{259});
+  EXPECT_EQ(tokenizer->role("pad"), Ids{257});
+  EXPECT_EQ(tokenizer->role("unk"), Ids{});
+  EXPECT_TRUE(tokenizer->table().is_special(257));  // was an ordinary token
   EXPECT_EQ(encode(*tokenizer, "others"), (Ids{'o', 257, 'r', 's'}));
 }
 
@@ -234,7 +297,7 @@ TEST(CheckpointConfig, AddedTokensDecoder) {
                 {"rstrip", false},     {"normalized", false},  {"special", true}};
   const auto tokenizer = make(small_tokenizer(), {{"added_tokens_decoder", {{"260", token}}}});
   EXPECT_EQ(encode(*tokenizer, "a  <tool>"), (Ids{'a', 260}));
-  EXPECT_TRUE(tokenizer->is_special(260));
+  EXPECT_TRUE(tokenizer->table().is_special(260));
 }
 
 TEST(CheckpointConfig, Refusals) {
@@ -257,4 +320,4 @@ TEST(CheckpointConfig, Refusals) {
 }
 
 }  // namespace
-}  // namespace colibri::bpe
+}  // namespace colibri::tokenizers

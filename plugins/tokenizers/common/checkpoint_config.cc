@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/tokenizers/common/checkpoint_config.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/base/utf8.h"
+
+namespace colibri::tokenizers {
+namespace {
+
+// The member of an object with any keys; nothing if it is absent or null.
+std::optional<Value> member(const Value& value, simdjson::dom::object object,
+                            std::string_view key) {
+  simdjson::dom::element element;
+  if (object[key].get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
+  return Value(element, value.path() + std::string(key));
+}
+
+// A token is a string, or an object with its content.
+Result<std::string> content_of(const Value& value) {
+  std::string_view text;
+  simdjson::dom::object object;
+  if (value.element().get(text) == simdjson::SUCCESS ||
+      (value.element().get(object) == simdjson::SUCCESS &&
+       object["content"].get(text) == simdjson::SUCCESS)) {
+    return std::string(text);
+  }
+  return value.expected("a token: a string, or an object with a string \"content\"");
+}
+
+Result<std::vector<AddedToken>> read_added_tokens_decoder(const Value& value) {
+  simdjson::dom::object object;
+  if (value.element().get(object) != simdjson::SUCCESS) return value.expected("an object");
+  std::map<int32_t, AddedToken> by_id;
+  for (const auto& [key, element] : object) {
+    int32_t id = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+    if (error != std::errc() || end != key.data() + key.size() || id < 0 || id >= kMaxIds) {
+      return value.expected("ids as keys, not " + utf8::printable(key));
+    }
+    COLIBRI_ASSIGN(AddedToken token,
+                   read_added_token(Value(element, value.path() + "." + std::string(key)), false));
+    token.id = id;
+    if (!by_id.emplace(id, std::move(token)).second) {
+      return value.expected("the id " + std::to_string(id) + " only once");
+    }
+  }
+  std::vector<AddedToken> tokens;
+  tokens.reserve(by_id.size());
+  for (auto& [id, token] : by_id) tokens.push_back(std::move(token));
+  return tokens;
+}
+
+Status read_special_tokens(const Value& value, simdjson::dom::object object,
+                           CheckpointConfig& config) {
+  for (const std::string role : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"}) {
+    const std::optional<Value> token = member(value, object, role + "_token");
+    if (!token) continue;
+    COLIBRI_ASSIGN(const std::string content, content_of(*token));
+    config.roles[role] = content;
+    config.specials.push_back(content);
+  }
+  if (const std::optional<Value> list = member(value, object, "additional_special_tokens")) {
+    COLIBRI_ASSIGN(const std::vector<Value> tokens, list->array());
+    for (const Value& token : tokens) {
+      COLIBRI_ASSIGN(std::string content, content_of(token));
+      config.specials.push_back(std::move(content));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<CheckpointConfig> read_checkpoint_config(const Value& value) {
+  simdjson::dom::object object;
+  if (value.element().get(object) != simdjson::SUCCESS) return value.expected("an object");
+  CheckpointConfig config;
+  COLIBRI_TRY(read_special_tokens(value, object, config));
+  if (const std::optional<Value> added = member(value, object, "added_tokens_decoder")) {
+    COLIBRI_ASSIGN(config.added, read_added_tokens_decoder(*added));
+  }
+  for (AddedToken& token : config.added) {
+    const auto& specials = config.specials;
+    token.special = token.special ||
+                    std::find(specials.begin(), specials.end(), token.content) != specials.end();
+  }
+  std::string_view kind;
+  if (const std::optional<Value> name = member(value, object, "tokenizer_class")) {
+    COLIBRI_ASSIGN(kind, name->string());
+  }
+  if (kind.ends_with("Fast")) kind.remove_suffix(4);
+  const bool llama = kind == "LlamaTokenizer";
+  config.replaces_post_processor = llama || kind == "GPTNeoXTokenizer" || kind == "CohereTokenizer";
+  const auto flag = [&](const char* key, bool absent) -> Result<bool> {
+    const std::optional<Value> found = member(value, object, key);
+    return found ? found->boolean() : Result<bool>(absent);
+  };
+  if (config.replaces_post_processor) {
+    COLIBRI_ASSIGN(config.add_bos, flag("add_bos_token", kind != "GPTNeoXTokenizer"));
+    COLIBRI_ASSIGN(config.add_eos, flag("add_eos_token", false));
+  }
+  if (!llama) {
+    COLIBRI_ASSIGN(config.prefix_space, flag("add_prefix_space", false));
+  }
+  return config;
+}
+
+}  // namespace colibri::tokenizers
