@@ -176,7 +176,7 @@ bool arguments_fit(const OperatorState& state, const void* arguments) {
 
 const uint8_t* packed_weight(const OperatorState& state, const colibri_tensor& weight) {
   const bool fits = weight.struct_size >= sizeof(weight) && weight.dtype == state.weight_codec &&
-                    weight.layout == COLIBRI_LAYOUT_R8 && weight.rank == 2 &&
+                    weight.layout == state.weight_layout && weight.rank == 2 &&
                     weight.shape[0] == state.rows && weight.shape[1] == state.cols &&
                     weight.buffer != nullptr;
   return fits ? tensor_bytes(weight) : nullptr;

@@ -160,21 +160,23 @@ bool Reader::read_weight(const colibri_tensor& weight, uint32_t rank) {
   const int64_t cols = weight.shape[rank - 1];
   if (!in_range("a weight's rows", rows, 1) || !in_range("a weight's columns", cols, 1))
     return false;
-  if (!is_float_codec(weight.dtype) && !is_quantised_codec(weight.dtype)) {
-    return refuse("weights of codec %" PRIu32 " are not offered (f32, f16, bf16, q8_0, q4_0)",
-                  weight.dtype);
+  const CodecFacts* facts = codec_facts(weight.dtype);
+  if (facts == nullptr || !facts->weights) {
+    return refuse("weights of codec %" PRIu32 " are not offered", weight.dtype);
   }
-  if (is_quantised_codec(weight.dtype) && cols % kBlockCols != 0) {
-    return refuse("%s needs columns that are a multiple of 32, got %" PRId64,
-                  codec_name(weight.dtype), cols);
+  if (cols % facts->elements != 0) {
+    return refuse("%s needs columns that are a multiple of %" PRId64 ", got %" PRId64, facts->name,
+                  facts->elements, cols);
   }
-  const uint32_t packed = rank == 1 ? COLIBRI_LAYOUT_ROWS : COLIBRI_LAYOUT_R8;
+  const uint32_t packed =
+      rank == 1 || is_decoded_codec(weight.dtype) ? COLIBRI_LAYOUT_ROWS : COLIBRI_LAYOUT_R8;
   const bool to_be_packed = weight.layout == COLIBRI_LAYOUT_ROWS && weights_ == Weights::kAnyLayout;
   if (weight.layout != packed && !to_be_packed) {
     return refuse("needs a weight in layout %" PRIu32 ", got layout %" PRIu32, packed,
                   weight.layout);
   }
   state_->weight_codec = weight.dtype;
+  state_->weight_layout = packed;
   state_->rows = rows;
   state_->cols = cols;
   return true;

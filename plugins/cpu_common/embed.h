@@ -11,6 +11,7 @@
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/views.h"
+#include "runtime/base/decode_row.h"
 #include "runtime/base/small_floats.h"
 
 namespace colibri::cpu {
@@ -61,6 +62,13 @@ static inline void unpack_row(uint32_t codec, const uint8_t* panel, int64_t r, f
   }
 }
 
+// The same of a codec that stands row by row.
+static inline void decode_scaled(uint32_t codec, const uint8_t* row, float scale, float* out,
+                                 int64_t cols) {
+  decode_row(codec, row, cols, out);
+  for (int64_t i = 0; i < cols; ++i) out[i] = scale * out[i];
+}
+
 static inline colibri_status run_embed(const OperatorState& state, const void* arguments,
                                        TaskRange tasks, void*) {
   const auto& call = *static_cast<const colibri_embed_args*>(arguments);
@@ -69,6 +77,11 @@ static inline colibri_status run_embed(const OperatorState& state, const void* a
   for (int64_t row = tasks.begin; row < tasks.end; ++row) {
     const int64_t id = ids[row];
     if (id < 0 || id >= state.rows) return COLIBRI_INVALID_ARGUMENT;
+    if (state.weight_layout == COLIBRI_LAYOUT_ROWS) {
+      decode_scaled(state.weight_codec, table + id * file_row_bytes(state.weight_codec, state.cols),
+                    state.embed.scale, f32_row(call.output, row), state.cols);
+      continue;
+    }
     const uint8_t* panel = table + id / kPanelRows * panel_bytes(state.weight_codec, state.cols);
     unpack_row(state.weight_codec, panel, id % kPanelRows, state.embed.scale,
                f32_row(call.output, row), state.cols);

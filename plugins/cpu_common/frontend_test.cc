@@ -96,7 +96,7 @@ TEST(Description, MatmulRefusals) {
   EXPECT_EQ(ask(matmul(1, 9, kQ8, kF32), {q4, q4}),
             "activation 9 is not offered (0 = none, 1 = silu, 2 = sigmoid)");
   EXPECT_EQ(ask(matmul(0, 0, kF32, kF32), {weight(COLIBRI_CODEC_I8, 8, 64)}),
-            "weights of codec 5 are not offered (f32, f16, bf16, q8_0, q4_0)");
+            "weights of codec 5 are not offered");
   EXPECT_EQ(ask(matmul(0, 0, kQ8, kF32), {weight(COLIBRI_CODEC_Q8_0, 0, 64)}),
             "a weight's rows must be from 1 to 2147483647, got 0");
   colibri_tensor foreign = q4;

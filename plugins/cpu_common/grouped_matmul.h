@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "plugins/cpu_common/arguments.h"
+#include "plugins/cpu_common/decoded_product.h"
 #include "plugins/cpu_common/float_product.h"
 #include "plugins/cpu_common/product_panels.h"
 #include "plugins/cpu_common/quantised_product.h"
@@ -28,7 +29,9 @@ struct ProductScratch {
   static COLIBRI_INLINE int64_t bytes(const OperatorState& state) {
     const int64_t token = is_quantised_codec(state.weight_codec) ? state.cols / kBlockCols * 40
                                                                  : int64_t{sizeof(float*)};
-    return 2 * kGatedFloats * 4 + kTaskRows * token;
+    const int64_t decoded =
+        is_decoded_codec(state.weight_codec) ? decoded_panels_bytes(state.cols) : 0;
+    return 2 * kGatedFloats * 4 + kTaskRows * token + decoded;
   }
   explicit COLIBRI_INLINE ProductScratch(void* memory)
       : gate(static_cast<float*>(memory)),
@@ -48,6 +51,14 @@ bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, i
   }
   tokens->rows = rows;
   return true;
+}
+
+template <class S, class Codec>
+bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, int64_t cols,
+                    uint8_t* memory, typename DecodedProduct<S, Codec>::Tokens* tokens) {
+  tokens->codec = call.weight[part.group * call.weights_per_group].dtype;
+  tokens->panels = reinterpret_cast<float*>(memory + kTaskRows * sizeof(float*));
+  return prepare_tokens<S, Codec>(call, part, cols, memory, &tokens->rows);
 }
 
 template <class S, class Codec>
@@ -166,7 +177,7 @@ colibri_status run_grouped_matmul(const OperatorState& state, const void* argume
     case COLIBRI_CODEC_Q4_0:
       return run_products<S, Q4_0Weights, QuantisedProduct>(state, call, tasks, scratch);
     default:
-      return COLIBRI_INTERNAL;
+      return run_products<S, F32Weights, DecodedProduct>(state, call, tasks, scratch);
   }
 }
 

@@ -19,6 +19,12 @@ static inline bool is_float_codec(uint32_t codec) {
 static inline bool is_quantised_codec(uint32_t codec) {
   return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
 }
+// Codecs without a product of their own: they stay row by row as in the file, and are decoded to f32
+// wherever they are used.
+static inline bool is_decoded_codec(uint32_t codec) {
+  const CodecFacts* facts = codec_facts(codec);
+  return facts != nullptr && facts->weights && !is_float_codec(codec) && !is_quantised_codec(codec);
+}
 
 // Bytes of one row of `cols` elements as it stands in a file; 0 for a codec that is not known.
 static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {

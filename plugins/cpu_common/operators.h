@@ -35,8 +35,9 @@ struct Operators {
 // What the host keeps for a created operator: the description, understood. Plain memory.
 struct OperatorState {
   uint32_t op;
-  uint32_t weight_codec;  // of every weight; COLIBRI_CODEC_NONE = the operator has none
-  int64_t rows, cols;     // of every weight; the weight of a norm is one row
+  uint32_t weight_codec;   // of every weight; COLIBRI_CODEC_NONE = the operator has none
+  uint32_t weight_layout;  // of every weight when it is packed
+  int64_t rows, cols;      // of every weight; the weight of a norm is one row
   const Operator* operator_code;
   const colibri_math* math;  // the host's
   union {

@@ -118,7 +118,12 @@ void pack_q4_panel(const Source& from, int64_t first_row, uint8_t* panel) {
 
 void pack_rows(uint32_t codec, const Source& from, uint8_t* to) {
   for (int64_t row = 0; row < from.rows; ++row) {
-    uint8_t* row_to = to + row * file_row_bytes(codec, from.cols);
+    const int64_t row_bytes = file_row_bytes(codec, from.cols);
+    uint8_t* row_to = to + row * row_bytes;
+    if (is_decoded_codec(codec)) {
+      std::memcpy(row_to, from.row(row), static_cast<size_t>(row_bytes));
+      continue;
+    }
     for (int64_t column = 0; column < from.cols; ++column)
       store_number(codec, row_to, column, from.number(row, column));
   }
@@ -138,16 +143,16 @@ void pack_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* 
 }  // namespace
 
 void choose_layout(const OperatorState& state, colibri_layout* layout, uint64_t* bytes) {
-  const bool is_row = state.op == COLIBRI_OP_NORM;
-  const bool is_quantised = is_quantised_codec(state.weight_codec);
-  layout->id = is_row ? COLIBRI_LAYOUT_ROWS : COLIBRI_LAYOUT_R8;
+  const bool is_rows = state.weight_layout == COLIBRI_LAYOUT_ROWS;
+  const CodecFacts& facts = *codec_facts(state.weight_codec);
+  layout->id = state.weight_layout;
   layout->codec = state.weight_codec;
-  layout->rows = is_row ? 1 : kPanelRows;
-  layout->group = is_quantised ? 4 : 1;
-  layout->scale_place = is_quantised ? 1 : 0;
-  *bytes = static_cast<uint64_t>(is_row ? file_row_bytes(state.weight_codec, state.cols)
-                                        : panels_of(state.rows) *
-                                              panel_bytes(state.weight_codec, state.cols));
+  layout->rows = is_rows ? 1 : kPanelRows;
+  layout->group = is_quantised_codec(facts.id) ? 4 : static_cast<uint32_t>(facts.elements);
+  layout->scale_place = facts.elements > 1 ? 1 : 0;
+  *bytes =
+      static_cast<uint64_t>(is_rows ? state.rows * file_row_bytes(facts.id, state.cols)
+                                    : panels_of(state.rows) * panel_bytes(facts.id, state.cols));
 }
 
 colibri_status pack(const colibri_layout* layout, const colibri_tensor* from, void* to,
@@ -164,9 +169,13 @@ colibri_status pack(const colibri_layout* layout, const colibri_tensor* from, vo
   const bool is_rows = layout->id == COLIBRI_LAYOUT_ROWS;
   const uint32_t codec = layout->codec;
   if (!is_rows && layout->id != COLIBRI_LAYOUT_R8) return COLIBRI_UNSUPPORTED;
-  if (!is_float_codec(codec) && (is_rows || !is_quantised_codec(codec))) return COLIBRI_UNSUPPORTED;
-  if (!is_float_codec(source.codec) && source.codec != codec) return COLIBRI_UNSUPPORTED;
-  if (is_quantised_codec(codec) && source.cols % kBlockCols != 0) return COLIBRI_INVALID_ARGUMENT;
+  const CodecFacts* facts = codec_facts(codec);
+  if (facts == nullptr || !facts->weights) return COLIBRI_UNSUPPORTED;
+  // floats stand in either layout, every other codec in its own
+  if (!is_float_codec(codec) && is_decoded_codec(codec) != is_rows) return COLIBRI_UNSUPPORTED;
+  const bool converts = is_float_codec(source.codec) && !is_decoded_codec(codec);
+  if (!converts && source.codec != codec) return COLIBRI_UNSUPPORTED;
+  if (source.cols % facts->elements != 0) return COLIBRI_INVALID_ARGUMENT;
   if (row_begin < 0 || source.rows < 0 || source.cols < 1) return COLIBRI_INVALID_ARGUMENT;
   auto* bytes = static_cast<uint8_t*>(to);
   if (is_rows) {

@@ -66,6 +66,23 @@ TEST(Pack, Q4KeepsTheBytesOfItsBlocks) {
   }
 }
 
+TEST(Pack, DecodedCodecsStayAsTheyAre) {
+  std::vector<uint8_t> rows(3 * 40);  // rows of one q4_1 block, 40 bytes apart
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<uint8_t>(i);
+  const colibri_layout layout = {sizeof(layout), COLIBRI_LAYOUT_ROWS, COLIBRI_CODEC_Q4_1, 1, 32, 1};
+  const colibri_tensor from = rows_of(COLIBRI_CODEC_Q4_1, 2, 32, 40, rows.data());
+  std::vector<uint8_t> to(60, 0xEE);
+  ASSERT_EQ(pack(&layout, &from, to.data(), 1), COLIBRI_OK);
+  for (size_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(to[i], i < 20 ? 0xEE : i < 40 ? i - 20 : i) << i;
+  }
+  const colibri_layout interleaved = r8(COLIBRI_CODEC_Q4_1);
+  EXPECT_EQ(pack(&interleaved, &from, to.data(), 0), COLIBRI_UNSUPPORTED);
+  std::vector<float> numbers(32);
+  const colibri_tensor f32 = rows_of(COLIBRI_CODEC_F32, 1, 32, 128, numbers.data());
+  EXPECT_EQ(pack(&layout, &f32, to.data(), 0), COLIBRI_UNSUPPORTED);
+}
+
 TEST(Pack, RefusesWhatItCannotPack) {
   std::vector<float> numbers(64);
   std::vector<uint8_t> to(4096);

@@ -59,8 +59,16 @@ void product_streams(PanelSpan span, typename Product::Tokens tokens, float* out
   }
 }
 
-// The same for any number of tokens, four at a time.
+// Products whose weights are decoded first (decoded_product.h), and the others.
 template <class Product>
+concept Decoding = requires {
+  typename Product::Decoded;
+};
+template <class Product>
+concept Direct = !Decoding<Product>;
+
+// The same for any number of tokens, four at a time.
+template <Direct Product>
 void product_panels(PanelSpan span, typename Product::Tokens tokens, int64_t count, float* out,
                     int64_t out_stride) {
   int64_t t = 0;

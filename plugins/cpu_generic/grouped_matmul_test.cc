@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "plugins/cpu_generic/test_matrix.h"
+#include "runtime/base/decode_row.h"
+#include "tests/conformance/questions.h"
 
 namespace colibri::cpu_generic {
 namespace {
@@ -109,6 +111,55 @@ INSTANTIATE_TEST_SUITE_P(Codecs, GroupedMatmulTest,
                          [](const auto& codec) {
                            return std::string(conformance::codec_name(codec.param));
                          });
+
+// Products of some rows with one weight.
+std::vector<uint8_t> product_bytes(const SourceMatrix& weight, const Rows& x) {
+  Question question;
+  question.op = COLIBRI_OP_GROUPED_MATMUL;
+  colibri_grouped_matmul_attributes attributes = {};
+  attributes.input_dtype = COLIBRI_CODEC_F32;
+  attributes.output_dtype = COLIBRI_CODEC_F32;
+  question.set_attributes(attributes);
+  question.weights = {conformance::matrix(weight.codec, weight.rows, weight.cols, nullptr)};
+  question.sources = {weight};
+  auto kernel = reference_kernel(question);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().text();
+  const int64_t rows = x.tensor().shape[0];
+  const Rows output(COLIBRI_CODEC_F32, rows, weight.rows);
+  const int64_t group_begin[] = {0, rows};
+  colibri_grouped_matmul_args call = {};
+  call.struct_size = sizeof(call);
+  call.weights_per_group = 1;
+  call.groups = 1;
+  call.group_begin = group_begin;
+  call.weight = kernel->weights().data();
+  call.input = x.tensor();
+  call.output = output.tensor();
+  EXPECT_TRUE(kernel->run(&call, conformance::Schedule::kOneRange).ok());
+  return conformance::Output("product", output).bytes;
+}
+
+TEST(DecodedCodecs, GiveTheBytesOfTheirNumbersAsF32) {
+  for (const uint32_t codec : conformance::kDecodedCodecs) {
+    Random random(codec);
+    const int64_t cols = 2 * codec_facts(codec)->elements;
+    const SourceMatrix weight = conformance::make_weight(random, codec, 11, cols);
+    SourceMatrix numbers;
+    numbers.codec = COLIBRI_CODEC_F32;
+    numbers.rows = weight.rows;
+    numbers.cols = cols;
+    numbers.stride = cols * 4;
+    std::vector<float> row(static_cast<size_t>(cols));
+    for (int64_t r = 0; r < weight.rows; ++r) {
+      ASSERT_TRUE(decode_row(codec, weight.bytes.data() + r * weight.stride, cols, row.data()));
+      const auto* bytes = reinterpret_cast<const uint8_t*>(row.data());
+      numbers.bytes.insert(numbers.bytes.end(), bytes, bytes + numbers.stride);
+    }
+    const Rows x(conformance::make_rows(random, Style::kPlain, 3, cols), cols);
+    EXPECT_EQ(product_bytes(weight, x), product_bytes(numbers, x))
+        << conformance::codec_name(codec);
+  }
+}
 
 }  // namespace
 }  // namespace colibri::cpu_generic

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "plugins/cpu_common/layouts.h"
+#include "runtime/base/decode_row.h"
 #include "runtime/base/small_floats.h"
 
 namespace colibri::cpu_generic {
@@ -17,7 +18,17 @@ uint16_t load_u16(const uint8_t* p) {
 
 }  // namespace
 
+float PackedMatrix::decoded_number(int64_t row, int64_t column) const {
+  const CodecFacts& facts = *codec_facts(codec);
+  const uint8_t* block =
+      bytes + row * cpu::file_row_bytes(codec, cols) + column / facts.elements * facts.bytes;
+  if (block != decoded_from) decode_row(codec, block, facts.elements, decoded);
+  decoded_from = block;
+  return decoded[column % facts.elements];
+}
+
 float PackedMatrix::number(int64_t row, int64_t column) const {
+  if (cpu::is_decoded_codec(codec)) return decoded_number(row, column);
   const uint8_t* panel = bytes + row / 8 * cpu::panel_bytes(codec, cols);
   const int64_t index = column * 8 + row % 8;
   switch (codec) {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading single weights out of the R8 layout.
+// Reading single weights out of a packed matrix: R8, or row by row for the codecs that are decoded.
 #pragma once
 
 #include <cstdint>
 
 namespace colibri::cpu_generic {
 
-// A packed weight [rows, cols] of any codec.
+// A packed weight [rows, cols] of any codec. One thread reads it at a time.
 struct PackedMatrix {
-  const uint8_t* bytes;
-  uint32_t codec;
-  int64_t cols;
+  const uint8_t* bytes = nullptr;
+  uint32_t codec = 0;
+  int64_t cols = 0;
+  mutable const uint8_t* decoded_from = nullptr;  // the block that decoded[] holds
+  mutable float decoded[256] = {};
 
-  // The weight as a number. Exact for every codec: d * q has at most 19 bits.
+  // The weight as a number, as codec.h defines it.
   float number(int64_t row, int64_t column) const;
   // Of a quantised codec: the integer of the weight, and the scale of block column / 32.
   int quant(int64_t row, int64_t column) const;
@@ -20,6 +22,7 @@ struct PackedMatrix {
 
  private:
   const uint8_t* block_at(int64_t row, int64_t block) const;  // of 8 rows
+  float decoded_number(int64_t row, int64_t column) const;
 };
 
 }  // namespace colibri::cpu_generic

@@ -110,6 +110,29 @@ void check_product(Checker& checker, Random& random, const Product& p) {
   });
 }
 
+void check_decoded_codec(Checker& checker, Random& random, uint32_t codec) {
+  const Epilogue none = {COLIBRI_EPILOGUE_NONE, COLIBRI_ACTIVATION_NONE, COLIBRI_CODEC_F32};
+  const Epilogue gated = {COLIBRI_EPILOGUE_GATED, COLIBRI_ACTIVATION_SILU, COLIBRI_CODEC_F32};
+  const Epilogue prepared = {COLIBRI_EPILOGUE_GATED, COLIBRI_ACTIVATION_SILU, COLIBRI_CODEC_Q8_32};
+  const int64_t width = codec_facts(codec)->elements;
+  check_product(checker, random,
+                {codec, codec, 64, width, {0, 3, 0, 1, 5, 0}, true, prepared, Style::kPlain});
+  check_product(checker, random, {codec, codec, 37, width, {2, 0, 1}, true, gated, Style::kPlain});
+  check_product(checker, random,
+                {codec, codec, 20, 3 * width, {4, 1}, true, none, Style::kNotFinite});
+  for (const int64_t rows : {1, 8, 9, 17, 24, 33, 65}) {
+    check_product(checker, random,
+                  {codec, codec, rows, width, {rows % 7}, rows % 2 == 0, none, Style::kPlain});
+  }
+  if (checker.quick()) return;
+  for (const int64_t tokens : {1, 4, 65}) {
+    for (const Style style : {Style::kPlain, Style::kExtreme}) {
+      check_product(checker, random,
+                    {codec, codec, 41, 5 * width, {tokens}, tokens == 4, none, style});
+    }
+  }
+}
+
 }  // namespace
 
 void check_grouped_matmul(Checker& checker) {
@@ -164,6 +187,7 @@ void check_grouped_matmul(Checker& checker) {
     check_product(checker, random,
                   {codec, codec, 4200, width, {1, 2, 64}, true, gated, Style::kPlain});
   }
+  for (const uint32_t codec : kDecodedCodecs) check_decoded_codec(checker, random, codec);
 }
 
 }  // namespace colibri::conformance

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/numbers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "plugins/cpu_common/layouts.h"
-#include "runtime/base/codec_facts.h"
+#include "runtime/base/decode_row.h"
 #include "runtime/base/small_floats.h"
 
 namespace colibri::conformance {
@@ -73,6 +74,20 @@ std::vector<float> make_rows(Random& random, Style style, int64_t rows, int64_t 
   return numbers;
 }
 
+namespace {
+
+// Random bytes, again and again until the block's numbers are of a model's size.
+void make_block(Random& random, const CodecFacts& facts, uint8_t* block) {
+  std::vector<float> numbers(static_cast<size_t>(facts.elements));
+  const auto fits = [](float number) { return std::fabs(number) < 16; };
+  do {
+    for (int64_t i = 0; i < facts.bytes; ++i) block[i] = static_cast<uint8_t>(random.next() >> 32);
+    decode_row(facts.id, block, facts.elements, numbers.data());
+  } while (!std::all_of(numbers.begin(), numbers.end(), fits));
+}
+
+}  // namespace
+
 SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t cols) {
   SourceMatrix made;
   made.codec = codec;
@@ -100,7 +115,8 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
         std::memcpy(to + i, &bf16, 2);
         i += 2;
         break;
-      default: {
+      case COLIBRI_CODEC_Q8_0:
+      case COLIBRI_CODEC_Q4_0: {
         const uint16_t scale = f16_from_f32(std::fabs(x) / 64);
         std::memcpy(to + i, &scale, 2);
         const bool full = random.below(4) == 0;  // all the same extreme integer
@@ -108,7 +124,11 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
         for (int64_t j = 2; j < block_bytes; ++j)
           to[i + j] = full ? same : static_cast<uint8_t>(random.next() >> 32);
         i += block_bytes;
+        break;
       }
+      default:
+        make_block(random, *codec_facts(codec), to + i);
+        i += codec_facts(codec)->bytes;
     }
   }
   return made;

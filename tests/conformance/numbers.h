@@ -34,8 +34,8 @@ struct SourceMatrix {
   int64_t rows = 0, cols = 0, stride = 0;  // stride in bytes
   std::vector<uint8_t> bytes;
 };
-// Weights of about the size of a model's; of quantised codecs every bit pattern of the integers
-// occurs.
+// Weights of about the size of a model's or smaller; of quantised codecs every bit pattern of the
+// integers occurs.
 SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t cols);
 
 const char* codec_name(uint32_t codec);
