@@ -26,11 +26,6 @@ colibri_status fail(colibri_error* error, colibri_status code, const char* text)
 // Whether the operator needs an option that is zero by default.
 static bool has_options(const OperatorState& state) {
   switch (state.op) {
-    case COLIBRI_OP_GROUPED_MATMUL: {
-      const auto& a = state.grouped_matmul;
-      return a.bias != 0 || a.clamp != 0 || a.alpha != 0 || a.up_offset != 0 ||
-             a.activation == COLIBRI_ACTIVATION_SIGMOID;
-    }
     case COLIBRI_OP_ROPE:
       return state.rope.first != 0;
     case COLIBRI_OP_KV_WRITE:

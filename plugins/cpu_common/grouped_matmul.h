@@ -9,19 +9,19 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/decoded_product.h"
 #include "plugins/cpu_common/float_product.h"
+#include "plugins/cpu_common/product_epilogue.h"
 #include "plugins/cpu_common/product_panels.h"
 #include "plugins/cpu_common/quantised_product.h"
 #include "plugins/cpu_common/quantize_rows.h"
 #include "plugins/cpu_common/tasks.h"
-#include "plugins/cpu_common/vector_math.h"
 #include "plugins/cpu_common/views.h"
 
 namespace colibri::cpu {
 
 // A worker's memory for one part of a product.
 struct ProductScratch {
-  // gate and up of some columns of all rows of the part, before the epilogue
-  static constexpr int64_t kGatedFloats = 4096;
+  // products (gate and up) of some columns of all rows of the part, before the epilogue
+  static constexpr int64_t kProducts = 4096;
   float* gate;
   float* up;
   uint8_t* tokens;  // what a product needs of its rows
@@ -31,12 +31,12 @@ struct ProductScratch {
                                                                  : int64_t{sizeof(float*)};
     const int64_t decoded =
         is_decoded_codec(state.weight_codec) ? decoded_panels_bytes(state.cols) : 0;
-    return 2 * kGatedFloats * 4 + kTaskRows * token + decoded;
+    return 2 * kProducts * 4 + kTaskRows * token + decoded;
   }
   explicit COLIBRI_INLINE ProductScratch(void* memory)
       : gate(static_cast<float*>(memory)),
-        up(gate + kGatedFloats),
-        tokens(reinterpret_cast<uint8_t*>(up + kGatedFloats)) {}
+        up(gate + kProducts),
+        tokens(reinterpret_cast<uint8_t*>(up + kProducts)) {}
 };
 
 // Rows of a part in the form its product reads; false if a row lies outside of the input.
@@ -91,42 +91,63 @@ bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, i
   return true;
 }
 
-// out = act(gate) * up for `count` columns, a multiple of 8 or the last columns of the row.
-template <class S>
-void gated_epilogue(uint32_t activation, float* gate, const float* up, int64_t count) {
-  for (int64_t i = 0; i < count; i += S::kLanes) {
-    const int64_t n = std::min<int64_t>(S::kLanes, count - i);
-    typename S::F x = S::load_first(gate + i, n);
-    if (activation == COLIBRI_ACTIVATION_SILU) x = silu<S>(x);
-    S::store_first(gate + i, S::mul(x, S::load_first(up + i, n)), n);
+// Weights and biases of a group: gate and up, or one.
+struct GroupWeights {
+  const uint8_t* weight[2] = {};
+  const float* bias[2] = {};
+
+  // False if one of them is not what the operator was created for.
+  COLIBRI_INLINE bool find(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                           int64_t group) {
+    for (uint32_t i = 0; i < call.weights_per_group; ++i) {
+      const int64_t at = group * call.weights_per_group + i;
+      weight[i] = packed_weight(state, call.weight[at]);
+      if (state.grouped_matmul.bias == 1) bias[i] = bias_numbers(state, call.bias[at]);
+      if (weight[i] == nullptr || (state.grouped_matmul.bias == 1 && bias[i] == nullptr))
+        return false;
+    }
+    return true;
   }
+};
+
+// Biases and the epilogue for `columns` products of a row, from column `first` on.
+template <class S>
+void finish_products(const colibri_grouped_matmul_attributes& a, const GroupWeights& weights,
+                     int64_t first, int64_t columns, float* gate, float* up) {
+  const bool gated = a.epilogue == COLIBRI_EPILOGUE_GATED;
+  if (a.bias == 1) add_bias<S>(gate, weights.bias[0] + first, columns);
+  if (a.bias == 1 && gated) add_bias<S>(up, weights.bias[1] + first, columns);
+  if (gated) gated_epilogue<S>(a, gate, up, columns);
+  if (a.activation == COLIBRI_ACTIVATION_SIGMOID) sigmoid_epilogue<S>(gate, columns);
 }
 
+// A part whose products are finished in scratch memory, some columns at a time.
 template <class Product>
-colibri_status run_gated_part(const OperatorState& state, const colibri_grouped_matmul_args& call,
-                              ProductPart part, typename Product::Tokens tokens,
-                              const ProductScratch& scratch) {
+colibri_status run_finished_part(const OperatorState& state,
+                                 const colibri_grouped_matmul_args& call, ProductPart part,
+                                 const GroupWeights& weights, typename Product::Tokens tokens,
+                                 const ProductScratch& scratch) {
   using S = typename Product::Simd;
-  const uint8_t* gate = packed_weight(state, call.weight[2 * part.group]);
-  const uint8_t* up = packed_weight(state, call.weight[2 * part.group + 1]);
-  if (gate == nullptr || up == nullptr) return COLIBRI_INVALID_ARGUMENT;
+  const auto& a = state.grouped_matmul;
   const int64_t count = part.row_end - part.row_begin;
   const int64_t panels =
-      ProductScratch::kGatedFloats / kPanelRows / count / kTaskPanels * kTaskPanels;  // in one go
+      ProductScratch::kProducts / kPanelRows / count / kTaskPanels * kTaskPanels;  // in one go
   for (int64_t begin = part.panel_begin; begin < part.panel_end; begin += panels) {
     const int64_t end = std::min(begin + panels, part.panel_end);
     const int64_t stride = (end - begin) * kPanelRows;
     const int64_t first = begin * kPanelRows;
     const int64_t columns = std::min(stride, state.rows - first);
-    product_panels<Product>({gate, state.rows, state.cols, begin, end}, tokens, count, scratch.gate,
-                            stride);
-    product_panels<Product>({up, state.rows, state.cols, begin, end}, tokens, count, scratch.up,
-                            stride);
+    float* const products[2] = {scratch.gate, scratch.up};
+    for (uint32_t i = 0; i < call.weights_per_group; ++i) {
+      product_panels<Product>({weights.weight[i], state.rows, state.cols, begin, end}, tokens,
+                              count, products[i], stride);
+    }
     for (int64_t t = 0; t < count; ++t) {
       float* values = scratch.gate + t * stride;
-      gated_epilogue<S>(state.grouped_matmul.activation, values, scratch.up + t * stride, columns);
-      const int64_t row = part.row_begin + t;
-      if (state.grouped_matmul.output_dtype == COLIBRI_CODEC_F32) {
+      finish_products<S>(a, weights, first, columns, values, scratch.up + t * stride);
+      const int64_t row = indexed(call.output_index, part.row_begin + t);
+      if (row < 0 || row >= call.output.shape[0]) return COLIBRI_INVALID_ARGUMENT;
+      if (a.output_dtype == COLIBRI_CODEC_F32) {
         std::memcpy(f32_row(call.output, row) + first, values, static_cast<size_t>(columns) * 4);
         continue;
       }
@@ -143,19 +164,21 @@ colibri_status run_products(const OperatorState& state, const colibri_grouped_ma
                             TaskRange tasks, void* memory) {
   using Product = Kind<S, Codec>;
   const ProductScratch scratch(memory);
+  const auto& a = state.grouped_matmul;
+  const bool is_plain = a.epilogue == COLIBRI_EPILOGUE_NONE && a.bias == 0 &&
+                        a.activation == COLIBRI_ACTIVATION_NONE && call.output_index == nullptr;
   return for_each_part(state, call, tasks, [&](ProductPart part) -> colibri_status {
     typename Product::Tokens tokens;
     if (!prepare_tokens<S, Codec>(call, part, state.cols, scratch.tokens, &tokens))
       return COLIBRI_INVALID_ARGUMENT;
-    if (state.grouped_matmul.epilogue == COLIBRI_EPILOGUE_GATED) {
-      return run_gated_part<Product>(state, call, part, tokens, scratch);
-    }
-    const uint8_t* weight = packed_weight(state, call.weight[part.group]);
-    if (weight == nullptr) return COLIBRI_INVALID_ARGUMENT;
-    product_panels<Product>({weight, state.rows, state.cols, part.panel_begin, part.panel_end},
-                            tokens, part.row_end - part.row_begin,
-                            f32_row(call.output, part.row_begin) + part.panel_begin * kPanelRows,
-                            call.output.stride[0] / 4);
+    GroupWeights weights;
+    if (!weights.find(state, call, part.group)) return COLIBRI_INVALID_ARGUMENT;
+    if (!is_plain) return run_finished_part<Product>(state, call, part, weights, tokens, scratch);
+    product_panels<Product>(
+        {weights.weight[0], state.rows, state.cols, part.panel_begin, part.panel_end}, tokens,
+        part.row_end - part.row_begin,
+        f32_row(call.output, part.row_begin) + part.panel_begin * kPanelRows,
+        call.output.stride[0] / 4);
     return COLIBRI_OK;
   });
 }
@@ -164,7 +187,6 @@ template <class S>
 colibri_status run_grouped_matmul(const OperatorState& state, const void* arguments,
                                   TaskRange tasks, void* scratch) {
   const auto& call = *static_cast<const colibri_grouped_matmul_args*>(arguments);
-  if (call.output_index != nullptr) return COLIBRI_UNSUPPORTED;
   switch (state.weight_codec) {
     case COLIBRI_CODEC_F32:
       return run_products<S, F32Weights, FloatProduct>(state, call, tasks, scratch);

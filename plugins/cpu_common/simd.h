@@ -40,5 +40,6 @@
 #pragma once
 
 #define COLIBRI_INLINE __attribute__((always_inline)) inline
+#define COLIBRI_INLINE_LAMBDA __attribute__((always_inline))
 // Loops over registers of a tile must disappear.
 #define COLIBRI_UNROLL _Pragma("GCC unroll 16")

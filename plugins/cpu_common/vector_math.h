@@ -30,10 +30,16 @@ COLIBRI_INLINE typename S::F exp(typename S::F x) {
   return S::mul(S::mul(p, S::power_of_two(half)), S::power_of_two(S::sub_i(exponent, half)));
 }
 
-// x / (1 + exp(-x))
+// x / (1 + exp(-alpha x))
 template <class S>
-COLIBRI_INLINE typename S::F silu(typename S::F x) {
-  return S::div(x, S::add(S::set(1), exp<S>(S::sub(S::set(-0.0f), x))));
+COLIBRI_INLINE typename S::F silu(typename S::F x, float alpha) {
+  return S::div(x, S::add(S::set(1), exp<S>(S::mul(S::set(-alpha), x))));
+}
+
+// 1 / (1 + exp(-x))
+template <class S>
+COLIBRI_INLINE typename S::F sigmoid(typename S::F x) {
+  return S::div(S::set(1), S::add(S::set(1), exp<S>(S::sub(S::set(-0.0f), x))));
 }
 
 // 16 virtual lanes as 16 / kLanes vectors: the unit of sums and of blocks of keys.

@@ -11,6 +11,8 @@ namespace {
 
 struct Epilogue {
   uint32_t epilogue, activation, output_dtype;
+  bool bias = false, scattered = false;  // scattered = rows of output through output_index
+  float clamp = 0, alpha = 0, up_offset = 0;
 };
 
 struct Product {
@@ -51,9 +53,16 @@ std::string name_of(const Product& p) {
   std::string name = std::string(codec_name(p.codec)) + " from " + codec_name(p.source_codec) +
                      " " + shape_text(p.rows, p.cols);
   name += p.epilogue.epilogue == COLIBRI_EPILOGUE_GATED ? ", gated" : "";
-  name += p.epilogue.activation == COLIBRI_ACTIVATION_SILU ? " silu" : "";
+  name += p.epilogue.activation == COLIBRI_ACTIVATION_SILU      ? " silu"
+          : p.epilogue.activation == COLIBRI_ACTIVATION_SIGMOID ? " sigmoid"
+                                                                : "";
+  name += p.epilogue.bias ? ", bias" : "";
+  if (p.epilogue.clamp != 0) name += ", clamp " + std::to_string(p.epilogue.clamp);
+  if (p.epilogue.alpha != 0) name += ", alpha " + std::to_string(p.epilogue.alpha);
+  if (p.epilogue.up_offset != 0) name += ", up offset " + std::to_string(p.epilogue.up_offset);
   name += std::string(" to ") + codec_name(p.epilogue.output_dtype) + ", rows";
   for (int64_t rows : p.group_rows) name += " " + std::to_string(rows);
+  name += p.epilogue.scattered ? ", scattered" : "";
   return name + (p.indexed ? ", indexed, " : ", ") + style_name(p.style);
 }
 
@@ -68,6 +77,10 @@ void check_product(Checker& checker, Random& random, const Product& p) {
   attributes.activation = p.epilogue.activation;
   attributes.input_dtype = is_quantised(p.codec) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
   attributes.output_dtype = p.epilogue.output_dtype;
+  attributes.bias = p.epilogue.bias ? 1 : 0;
+  attributes.clamp = p.epilogue.clamp;
+  attributes.alpha = p.epilogue.alpha;
+  attributes.up_offset = p.epilogue.up_offset;
   question.set_attributes(attributes);
   question.weights.assign(weights_per_group, weight_description(p.codec, p.rows, p.cols));
   for (size_t i = 0; i < std::max<size_t>(p.group_rows.size(), 1) * weights_per_group; ++i) {
@@ -88,15 +101,32 @@ void check_product(Checker& checker, Random& random, const Product& p) {
   std::vector<int32_t> row_index(static_cast<size_t>(output_rows));
   for (int32_t& i : row_index) i = static_cast<int32_t>(random.below(input_rows));
   const Rows input = make_input(random, p, input_rows);
+  const auto weights_in_all = static_cast<int64_t>(question.sources.size());
+  const Rows bias(
+      p.epilogue.bias ? make_rows(random, p.style, weights_in_all, p.rows) : std::vector<float>(),
+      p.rows, 4);
+  // the output has more rows than there are products, and takes them in descending order
+  std::vector<int32_t> output_index(static_cast<size_t>(output_rows));
+  for (size_t i = 0; i < output_index.size(); ++i)
+    output_index[i] = static_cast<int32_t>(output_rows + 1 - static_cast<int64_t>(i));
 
   checker.check(question, [&](const std::vector<colibri_tensor>& weights, const RunCall& run) {
     auto call = arguments<colibri_grouped_matmul_args>();
-    const Rows output(p.epilogue.output_dtype, output_rows, p.rows, 64);
+    const Rows output(p.epilogue.output_dtype, output_rows + (p.epilogue.scattered ? 2 : 0), p.rows,
+                      64);
+    std::vector<colibri_tensor> biases;
+    for (int64_t i = 0; i < bias.tensor().shape[0]; ++i) {
+      biases.push_back(
+          matrix(COLIBRI_CODEC_F32, p.rows, 1, bias.memory().data() + i * bias.tensor().stride[0]));
+      biases.back().rank = 1;
+    }
     std::vector<colibri_tensor> used = weights;
     for (size_t group = 0; group < p.group_rows.size();
-         ++group) {  // the weights of an empty group may be anywhere
-      for (size_t i = 0; i < weights_per_group && p.group_rows[group] == 0; ++i)
+         ++group) {  // weights and biases of an empty group may be anywhere
+      for (size_t i = 0; i < weights_per_group && p.group_rows[group] == 0; ++i) {
         used[group * weights_per_group + i].buffer = nullptr;
+        if (p.epilogue.bias) biases[group * weights_per_group + i].buffer = nullptr;
+      }
     }
     call.weights_per_group = static_cast<uint32_t>(weights_per_group);
     call.groups = static_cast<int64_t>(p.group_rows.size());
@@ -105,6 +135,8 @@ void check_product(Checker& checker, Random& random, const Product& p) {
     call.weight = used.data();
     call.input = input.tensor();
     call.output = output.tensor();
+    call.bias = p.epilogue.bias ? biases.data() : nullptr;
+    call.output_index = p.epilogue.scattered ? output_index.data() : nullptr;
     run(&call);
     return std::vector<Output>{{"output", output}};
   });
@@ -129,6 +161,39 @@ void check_decoded_codec(Checker& checker, Random& random, uint32_t codec) {
     for (const Style style : {Style::kPlain, Style::kExtreme}) {
       check_product(checker, random,
                     {codec, codec, 41, 5 * width, {tokens}, tokens == 4, none, style});
+    }
+  }
+}
+
+// Every option on its own and all together, over rows and columns that leave tails.
+void check_options(Checker& checker, Random& random, uint32_t codec) {
+  constexpr uint32_t kF32 = COLIBRI_CODEC_F32;
+  constexpr uint32_t kSilu = COLIBRI_ACTIVATION_SILU;
+  constexpr uint32_t kGated = COLIBRI_EPILOGUE_GATED;
+  const Epilogue options[] = {
+      {0, 0, kF32, true},
+      {0, 0, kF32, false, true},
+      {0, COLIBRI_ACTIVATION_SIGMOID, kF32},
+      {0, COLIBRI_ACTIVATION_SIGMOID, kF32, true, true},
+      {kGated, kSilu, kF32, true},
+      {kGated, kSilu, kF32, false, false, 0.25f},
+      {kGated, 0, kF32, false, true, 0.25f},
+      {kGated, kSilu, kF32, false, false, 0, 1.702f},
+      {kGated, kSilu, kF32, false, false, 0, 0, 1},
+      {kGated, 0, kF32, false, false, 0, 0, -0.5f},
+      {kGated, kSilu, kF32, true, true, 7, 1.702f, 1},
+      {kGated, kSilu, COLIBRI_CODEC_Q8_32, true, false, 0.25f, 1.702f, 1},
+  };
+  const int64_t width = is_quantised(codec) ? 32 : 7;
+  for (const Epilogue& epilogue : options) {
+    const int64_t rows = epilogue.output_dtype == kF32 ? 45 : 64;
+    for (Style style : {Style::kPlain, Style::kExtreme, Style::kNotFinite}) {
+      check_product(checker, random,
+                    {codec, codec, rows, 2 * width, {3, 0, 1, 6}, true, epilogue, style});
+      if (checker.quick()) continue;
+      check_product(checker, random, {codec, codec, rows, width, {1}, false, epilogue, style});
+      check_product(checker, random,
+                    {codec, codec, rows + 96, width, {67}, false, epilogue, style});
     }
   }
 }
@@ -172,6 +237,7 @@ void check_grouped_matmul(Checker& checker) {
         check_product(checker, random,
                       {codec, source, 21, 2 * width, {2}, false, none, Style::kPlain});
     }
+    check_options(checker, random, codec);
     if (checker.quick()) continue;
     for (int64_t cols : {1, 3, 5}) {
       for (int64_t tokens : {1, 2, 3, 4, 5, 13, 33, 64, 65, 130}) {
