@@ -26,17 +26,10 @@ colibri_status fail(colibri_error* error, colibri_status code, const char* text)
 // Whether the operator needs an option that is zero by default.
 static bool has_options(const OperatorState& state) {
   switch (state.op) {
-    case COLIBRI_OP_ROPE:
-      return state.rope.first != 0;
     case COLIBRI_OP_KV_WRITE:
       return state.kv_write.keys_only != 0;
     case COLIBRI_OP_ATTENTION:
       return state.attention.sinks != 0;
-    case COLIBRI_OP_ROUTER: {
-      const auto& a = state.router;
-      return a.score != COLIBRI_SCORE_SOFTMAX || a.bias != 0 || a.select_bias != 0 ||
-             a.groups != 0 || a.scale != 0;
-    }
     case COLIBRI_OP_MLA_ATTENTION:
       return true;
     default:

@@ -47,7 +47,7 @@ colibri_status run_rope(const OperatorState& state, const void* arguments, TaskR
     const float* cosine = call.cosine + position * pairs;
     const float* sine = call.sine + position * pairs;
     for (int64_t head = 0; head < a.heads; ++head) {
-      float* x = f32_row(call.x, row) + head * a.head_dim;
+      float* x = f32_row(call.x, row) + head * a.head_dim + a.first;
       if (a.style == COLIBRI_ROPE_HALF) {
         rotate<S>(x, x + pairs, cosine, sine, pairs);
       } else {

@@ -7,15 +7,16 @@ namespace colibri::conformance {
 namespace {
 
 struct Shape {
-  int64_t heads, head_dim, dims;
+  int64_t heads, head_dim, dims, first;
 };
 
 }  // namespace
 
 void check_rope(Checker& checker) {
   Random random(5);
-  for (const Shape& shape : {Shape{1, 20, 20}, Shape{3, 24, 16}, Shape{2, 64, 64}, Shape{4, 128, 2},
-                             Shape{2, 6, 0}, Shape{2, 10, 10}}) {
+  for (const Shape& shape : {Shape{1, 20, 20, 0}, Shape{3, 24, 16, 0}, Shape{2, 64, 64, 0},
+                             Shape{4, 128, 2, 0}, Shape{2, 6, 0, 0}, Shape{2, 10, 10, 0},
+                             Shape{3, 24, 16, 8}, Shape{2, 21, 6, 11}, Shape{2, 6, 0, 6}}) {
     for (uint32_t style : {COLIBRI_ROPE_HALF, COLIBRI_ROPE_INTERLEAVED}) {
       for (int64_t rows : {0, 1, 5}) {
         constexpr int64_t kPositions = 9;
@@ -25,9 +26,10 @@ void check_rope(Checker& checker) {
         question.name = std::string(style == COLIBRI_ROPE_HALF ? "half, " : "interleaved, ") +
                         std::to_string(shape.heads) + " heads of " +
                         std::to_string(shape.head_dim) + ", dims " + std::to_string(shape.dims) +
-                        ", " + std::to_string(rows) + " rows";
-        question.set_attributes(
-            colibri_rope_attributes{0, style, shape.heads, shape.head_dim, shape.dims, 0});
+                        " from " + std::to_string(shape.first) + ", " + std::to_string(rows) +
+                        " rows";
+        question.set_attributes(colibri_rope_attributes{0, style, shape.heads, shape.head_dim,
+                                                        shape.dims, shape.first});
         question.max_rows = rows;
         const std::vector<float> numbers =
             make_rows(random, rows == 1 ? Style::kExtreme : Style::kPlain, rows, cols);
