@@ -13,8 +13,8 @@ namespace {
 
 // What the reference answers to all questions of an extent. These are the bytes that docs/numerics.md promises: they are the
 // same on every machine, and only new questions may change these numbers.
-constexpr uint64_t kQuickAnswers = 0xce5db08f521bd649;
-constexpr uint64_t kFullAnswers = 0x9b3878333af126b7;
+constexpr uint64_t kQuickAnswers = 0x971cc47ad34180cb;
+constexpr uint64_t kFullAnswers = 0xc8b734f08ff17635;
 
 OperatorReport check_answers(uint64_t answers, Extent extent) {
   OperatorReport report;
