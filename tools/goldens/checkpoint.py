@@ -1,90 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random Mixtral weights and their Hugging Face folder (the on-disk form of transformers 4)."""
+"""Random weights of a checkpoint and its Hugging Face folder (the on-disk form of transformers 4)."""
 
 import json
 import math
+import re
 from pathlib import Path
 
 import torch
+import transformers
 from safetensors.torch import save_file
 
-from specs import Spec
+import invented  # registers its model type  # noqa: F401
+import quantised
+from spec import Spec
 
 # Standard deviation of a matrix is gain / sqrt(fan_in): large enough that the layers, not the
 # embedding, decide the output, and that the experts and the attention patterns differ clearly.
-GAINS = {"q": 1.25, "k": 1.25, "v": 2.0, "o": 2.0, "gate": 2.0, "w1": 2.0, "w2": 2.0, "w3": 2.0,
-         "head": 3.0}
+# The first pattern that is found in a name holds.
+GAINS = {r"embed": None, r"lm_head|head\.": 3.0,
+         r"(q_proj|k_proj|q_a_proj|q_b_proj|query|key)\.weight": 1.25,
+         r"kv_a_proj|kv_b_proj": 1.5, r".": 2.0}
+# Everything that is no matrix: mean and standard deviation. Not all ones or zeros: a forgotten
+# weight must show.
+VECTORS = {r"norm": (1.0, 0.25), r"sinks": (1.0, 1.5), r"e_score_correction_bias": (0.0, 0.2),
+           r"bias": (0.0, 0.5)}
+
+
+def found(table: dict, name: str):
+    return next(value for pattern, value in table.items() if re.search(pattern, name))
+
+
+def is_matrix(name: str, shape: tuple[int, ...]) -> bool:
+    return len(shape) > 1 and not name.endswith("bias")
+
+
+def is_router(name: str) -> bool:
+    return bool(re.search(r"(moe|mlp|ffn)\.(gate|router)\.|router\.layer", name))
+
+
+def shapes(spec: Spec) -> dict[str, tuple[int, ...]]:
+    """Tensors of the checkpoint by their on-disk names, in the order of transformers' modules."""
+    config = transformers.AutoConfig.for_model(**spec.settings)
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(config)
+    made = {name: tuple(t.shape) for name, t in model.state_dict().items()}
+    if spec.settings.get("tie_word_embeddings"):
+        made.pop("lm_head.weight", None)
+    return made | spec.idle
 
 
 def make_weights(spec: Spec, seed: int) -> dict[str, torch.Tensor]:
-    """Tensors of the checkpoint by their on-disk names, already in the dtype of the storage."""
+    """The tensors already in the dtype of the storage (before `quantised` stores some in blocks)."""
     generator = torch.Generator().manual_seed(seed)
-
-    def matrix(rows: int, columns: int, gain: float, dtype: str = spec.dtype) -> torch.Tensor:
-        values = torch.randn(rows, columns, generator=generator) * (gain / math.sqrt(columns))
-        return values.to(getattr(torch, dtype))
-
-    def norm() -> torch.Tensor:  # not all ones: a forgotten weight must show
-        values = 1.0 + 0.25 * torch.randn(spec.hidden, generator=generator)
-        return values.to(getattr(torch, norm_dtype))
-
-    norm_dtype = spec.norm_dtype or spec.dtype
-    queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
+    other_dtype = spec.other_dtype or spec.dtype
+    gains = spec.gains | {k: v for k, v in GAINS.items() if k not in spec.gains}
     # A tied head multiplies the normalised state (about 1 an element) by the embedding.
-    embedding_gain = GAINS["head"] if spec.tied else math.sqrt(spec.hidden)
-    tensors = {"model.embed_tokens.weight": matrix(spec.vocab, spec.hidden, embedding_gain)}
-    for layer in range(spec.layers):
-        at = f"model.layers.{layer}."
-        tensors[at + "self_attn.q_proj.weight"] = matrix(queries, spec.hidden, GAINS["q"])
-        tensors[at + "self_attn.k_proj.weight"] = matrix(keys, spec.hidden, GAINS["k"])
-        tensors[at + "self_attn.v_proj.weight"] = matrix(keys, spec.hidden, GAINS["v"])
-        tensors[at + "self_attn.o_proj.weight"] = matrix(spec.hidden, queries, GAINS["o"])
-        moe = at + "block_sparse_moe."
-        tensors[moe + "gate.weight"] = matrix(spec.experts, spec.hidden, GAINS["gate"], norm_dtype)
-        for expert in range(spec.experts):
-            name = f"{moe}experts.{expert}."
-            tensors[name + "w1.weight"] = matrix(spec.inner, spec.hidden, GAINS["w1"])
-            tensors[name + "w2.weight"] = matrix(spec.hidden, spec.inner, GAINS["w2"])
-            tensors[name + "w3.weight"] = matrix(spec.inner, spec.hidden, GAINS["w3"])
-        tensors[at + "input_layernorm.weight"] = norm()
-        tensors[at + "post_attention_layernorm.weight"] = norm()
-    tensors["model.norm.weight"] = norm()
-    if not spec.tied:
-        tensors["lm_head.weight"] = matrix(spec.vocab, spec.hidden, GAINS["head"])
-    return tensors
+    hidden = spec.settings["hidden_size"]
+    embedding = 3.0 if spec.settings.get("tie_word_embeddings") else math.sqrt(hidden)
 
+    def made(name: str, shape: tuple[int, ...]) -> torch.Tensor:
+        if not is_matrix(name, shape):
+            mean, deviation = found(VECTORS, name)
+            values = mean + deviation * torch.randn(*shape, generator=generator)
+            return values.to(getattr(torch, other_dtype))
+        # GPT-OSS stores its experts as [expert, inputs, outputs].
+        fan_in = shape[1] if re.search(r"experts\.(gate_up|down)_proj$", name) else shape[-1]
+        gain = found(gains, name)
+        gain = embedding if gain is None else gain
+        values = torch.randn(*shape, generator=generator) * (gain / math.sqrt(fan_in))
+        return values.to(getattr(torch, other_dtype if is_router(name) else spec.dtype))
 
-def config(spec: Spec) -> dict:
-    values = {
-        "architectures": ["MixtralForCausalLM"],
-        "attention_dropout": 0.0,
-        "bos_token_id": 0 if spec.tokenizer else 1,
-        "eos_token_id": spec.eos,
-        "hidden_act": "silu",
-        "hidden_size": spec.hidden,
-        "initializer_range": 0.02,
-        "intermediate_size": spec.inner,
-        "max_position_embeddings": 256,
-        "model_type": "mixtral",
-        "num_attention_heads": spec.heads,
-        "num_experts_per_tok": spec.top_k,
-        "num_hidden_layers": spec.layers,
-        "num_key_value_heads": spec.kv_heads,
-        "num_local_experts": spec.experts,
-        "output_router_logits": False,
-        "rms_norm_eps": spec.eps,
-        "rope_theta": spec.theta,
-        "router_aux_loss_coef": 0.02,
-        "sliding_window": spec.window,
-        "tie_word_embeddings": spec.tied,
-        "torch_dtype": spec.dtype,
-        "transformers_version": "4.46.3",
-        "use_cache": True,
-        "vocab_size": spec.vocab,
-    }
-    if spec.states_head_dim:
-        values["head_dim"] = spec.head_dim
-    return dict(sorted(values.items()))
+    return {name: made(name, shape) for name, shape in shapes(spec).items()}
 
 
 def write_json(path: Path, value) -> None:
@@ -94,12 +80,15 @@ def write_json(path: Path, value) -> None:
 def save(spec: Spec, tensors: dict[str, torch.Tensor], folder: Path) -> None:
     """Writes config.json, generation_config.json and the weights in one file or in shards."""
     folder.mkdir(parents=True, exist_ok=True)
-    settings = config(spec)
+    settings = dict(sorted(spec.settings.items()))
+    if spec.quantised:
+        tensors = quantised.store(spec.quantised, tensors)
+        settings["quantization_config"] = quantised.CONFIG[spec.quantised]
     write_json(folder / "config.json", settings)
     write_json(folder / "generation_config.json", {
         "_from_model_config": True,
         "bos_token_id": settings["bos_token_id"],
-        "eos_token_id": spec.eos,
+        "eos_token_id": settings["eos_token_id"],
         "transformers_version": settings["transformers_version"],
     })
     if spec.shards == 1:

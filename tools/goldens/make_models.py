@@ -2,8 +2,8 @@
 """Makes the golden checkpoints and their reference.json below tests/golden/models.
 
 For each specification seeds are tried in order; the first one whose output tells a right
-implementation from a wrong one is kept. Usage: make_models.py [NAME ...]
-All of them take about three minutes on one core.
+implementation from a wrong one is kept. Usage: make_models.py [NAME OR FAMILY ...]
+One takes about twenty seconds on one core.
 """
 
 import random
@@ -16,9 +16,10 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import checkpoint
-import float64_mixtral
+import exact
 import reference
-from specs import SPECS, Spec
+from families import all_specs
+from spec import Spec
 
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
 # Lengths on both sides of the windows, of a prefill chunk of 7 and of key blocks of 16.
@@ -30,8 +31,11 @@ ALL_POSITIONS_UP_TO = 12
 
 MIN_DISTINCT = 8  # of the first 16 greedy ids of every case
 MIN_GREEDY_GAP = 1e-4  # between first and second logit, relative to the largest |logit|
-MIN_ROUTER_GAP = 5e-5  # between the last chosen and the first unchosen router logit
+MIN_CHOICE_GAP = 2e-5  # between the last chosen and the first unchosen expert or group
 MAX_ROUNDING = 2e-6  # float32 against float64 logits, relative to the largest |logit|
+MIN_EFFECT = 1e-3  # on the logits, of what must matter, relative to the largest |logit|
+# What a vector is when it does nothing.
+NEUTRAL = {"norm": 1.0, "sinks": -1e4, "bias": 0.0}
 
 
 class Unfit(Exception):
@@ -45,36 +49,70 @@ def prompts(spec: Spec, seed: int, tokenizer: Tokenizer | None) -> list[tuple[st
     return [(f"length{n}", [rng.randrange(3, spec.vocab) for _ in range(n)]) for n in LENGTHS]
 
 
-def check_against_float64(spec: Spec, tensors, cases) -> float:
+def check_against_float64(folder: Path, cases) -> float:
     """The largest relative rounding error; refuses near ties in the router and idle experts."""
-    weights = {name: t.double().numpy() for name, t in tensors.items()}
-    settings = checkpoint.config(spec)
-    used = np.zeros((spec.layers, spec.experts), dtype=bool)
+    model = reference.load(folder).double()
     worst = 0.0
-    for case in cases:
-        ids = case["prompt"] + case["greedy"]
-        logits, routers = float64_mixtral.forward(weights, settings, ids)
-        ranked = np.sort(routers, axis=-1)
-        gap = (ranked[..., -spec.top_k] - ranked[..., -spec.top_k - 1]).min()
-        if gap < MIN_ROUTER_GAP:
-            raise Unfit(f"router gap {gap:.1e}")
-        chosen = np.argsort(-routers, axis=-1)[..., :spec.top_k]
-        for layer in range(spec.layers):
-            used[layer, chosen[layer]] = True
-        for packed in (case["logits"], case["final_logits"]):
-            stored = reference.unpack(packed)
-            exact = logits[packed["first_position"]:][:len(stored)]
-            worst = max(worst, float(np.abs(stored - exact).max() / np.abs(exact).max()))
+    with exact.arithmetic(), exact.choices() as seen:
+        for case in cases:
+            logits = reference.logits_of(model, case["prompt"] + case["greedy"])
+            for packed in (case["logits"], case["final_logits"]):
+                stored = reference.unpack(packed)
+                right = logits[packed["first_position"]:][:len(stored)]
+                worst = max(worst, float(np.abs(stored - right).max() / np.abs(right).max()))
+    if seen.smallest_gap < MIN_CHOICE_GAP:
+        raise Unfit(f"a choice with the gap {seen.smallest_gap:.1e}")
     if worst > MAX_ROUNDING:
         raise Unfit(f"rounding {worst:.1e}")
-    if not used.all():
-        raise Unfit("an expert is never chosen")
+    experts = max(seen.chosen, default=0)  # groups are fewer than experts
+    calls = seen.chosen.get(experts, [])
+    layers = len(calls) // len(cases)
+    for layer in range(layers):
+        used = np.unique(np.concatenate([c.ravel() for c in calls[layer::layers]]))
+        if len(used) < experts:
+            raise Unfit("an expert is never chosen")
     return worst
 
 
+def check_effects(spec: Spec, folder: Path, prompt: list[int]) -> float:
+    """The smallest effect of what must matter: the options of the specification, and every kind of
+    vector."""
+    model = reference.load(folder)
+    right = reference.logits_of(model, prompt)
+    effects = {}
+
+    def measure(name: str, changed) -> None:
+        difference = np.abs(reference.logits_of(changed, prompt) - right).max()
+        effects[name] = float(difference / np.abs(right).max())
+
+    for option, change in spec.matters.items():
+        attributes = {k[1:]: v for k, v in change.items() if k.startswith("@")}
+        keys = {k: v for k, v in change.items() if not k.startswith("@")}
+        changed = reference.load(folder, **keys)
+        for module in changed.modules():
+            for name, value in attributes.items():
+                if hasattr(module, name):
+                    setattr(module, name, value)
+        measure(option, changed)
+    kinds = {}
+    for name, tensor in model.state_dict().items():
+        if not checkpoint.is_matrix(name, tensor.shape):
+            kinds.setdefault(name.partition("layers.")[2].partition(".")[2] or name, []).append(tensor)
+    for kind, tensors in kinds.items():
+        kept = [tensor.clone() for tensor in tensors]
+        for tensor in tensors:
+            tensor.fill_(next(v for word, v in NEUTRAL.items() if word in kind))
+        measure(kind, model)
+        for tensor, values in zip(tensors, kept):
+            tensor.copy_(values)
+    weakest = min(effects, key=effects.get)
+    if effects[weakest] < MIN_EFFECT:
+        raise Unfit(f"{weakest} changes the logits by {effects[weakest]:.1e} only")
+    return effects[weakest]
+
+
 def try_seed(spec: Spec, seed: int, folder: Path, tokenizer: Tokenizer | None) -> dict:
-    tensors = checkpoint.make_weights(spec, seed)
-    checkpoint.save(spec, tensors, folder)
+    checkpoint.save(spec, checkpoint.make_weights(spec, seed), folder)
     model = reference.load(folder)
     cases = []
     for name, prompt in prompts(spec, seed, tokenizer):
@@ -87,10 +125,11 @@ def try_seed(spec: Spec, seed: int, folder: Path, tokenizer: Tokenizer | None) -
             case["text"] = TEXTS[len(cases)]
             case["greedy_text"] = tokenizer.decode(case["greedy"])
         cases.append(case)
-    rounding = check_against_float64(spec, tensors, cases)
+    rounding = check_against_float64(folder, cases)
+    effect = check_effects(spec, folder, cases[-1]["prompt"])
     return {"model": spec.name, "purpose": spec.purpose, "seed": seed,
             "versions": reference.versions(), "vocab_size": spec.vocab,
-            "float32_rounding": rounding, "cases": cases}
+            "float32_rounding": rounding, "weakest_effect": effect, "cases": cases}
 
 
 def make(spec: Spec) -> None:
@@ -103,7 +142,7 @@ def make(spec: Spec) -> None:
                 result = try_seed(spec, seed, folder, tokenizer)
                 break
             except Unfit as reason:
-                print(f"{spec.name}: seed {seed}: {reason}", file=sys.stderr)
+                print(f"{spec.name}: seed {seed}: {reason}", file=sys.stderr, flush=True)
         else:
             sys.exit(f"{spec.name}: no seed fits")
         (folder / "reference.json").write_text(reference.dump(result))
@@ -114,12 +153,14 @@ def make(spec: Spec) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(folder, target)
     size = sum(f.stat().st_size for f in target.iterdir())
-    print(f"{spec.name}: seed {seed}, {size / 1024:.0f} KiB, rounding {result['float32_rounding']:.1e}")
+    print(f"{spec.name}: seed {seed}, {size / 1024:.0f} KiB, rounding {result['float32_rounding']:.1e}, "
+          f"weakest effect {result['weakest_effect']:.1e}", flush=True)
 
 
 def main() -> None:
-    for spec in SPECS:
-        if not sys.argv[1:] or spec.name in sys.argv[1:]:
+    wanted = set(sys.argv[1:])
+    for spec in all_specs():
+        if not wanted or wanted & {spec.name, spec.settings["model_type"]}:
             make(spec)
 
 

@@ -9,26 +9,43 @@ import argparse
 import base64
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
+
+import invented  # registers its model type  # noqa: F401
+import quantised
 
 GREEDY = 64
 
 
-def load(folder: Path):
+def load(folder: Path, dtype=torch.float32, **changed):
+    """The model of a folder, with changed keys of config.json."""
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    return transformers.AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager", local_files_only=True).eval()
+    settings = json.loads((folder / "config.json").read_text())
+    kind = settings.pop("quantization_config", None)
+    with tempfile.TemporaryDirectory() as scratch:
+        if kind:  # transformers needs a GPU for these: it gets the exact values instead
+            method = kind["quant_method"]
+            tensors = quantised.values(method, load_file(folder / "model.safetensors"))
+            folder = Path(scratch)
+            (folder / "config.json").write_text(json.dumps(settings))
+            save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        config = transformers.AutoConfig.for_model(**(settings | changed))
+        return transformers.AutoModelForCausalLM.from_pretrained(
+            folder, config=config, dtype=dtype, attn_implementation="eager",
+            local_files_only=True).eval()
 
 
 @torch.inference_mode()
 def logits_of(model, ids) -> np.ndarray:
-    """Float32 logits [len(ids), vocab], the whole sequence in one pass without a cache."""
+    """Logits [len(ids), vocab], the whole sequence in one pass without a cache."""
     return model(torch.tensor([list(ids)]), use_cache=False).logits[0].numpy()
 
 

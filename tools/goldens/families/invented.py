@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The architecture of ../invented.py, in the sizes that its options need to show."""
+
+from spec import Spec
+
+SPECS = (
+    Spec("invented_f32", "options combined as no family does; its document is only in the tests",
+         {
+             "architectures": ["InventedForCausalLM"],
+             "bos_token_id": 1,
+             "common_size": 28,
+             "embedding_scale": 1.9,
+             "eos_token_id": 2,
+             "expert_size": 20,
+             "gate_limit": 2.5,
+             "gate_slope": 1.3,
+             "head_dim": 14,
+             "hidden_size": 44,
+             "layer_kinds": ["full_attention", "sliding_attention", "full_attention"],
+             "logits_scale": 0.8,
+             "longest_sequence": 256,
+             "model_type": "invented",
+             "norm_eps": 1e-5,
+             "num_experts": 6,
+             "num_heads": 6,
+             "num_hidden_layers": 3,
+             "num_kv_heads": 2,
+             "plain_layers": [0],
+             "plain_size": 52,
+             "residual_scale": 0.7,
+             "rope_stretch": 3.0,
+             "rope_theta": 5000.0,
+             "rotated_dims": 10,
+             "route_scale": 1.7,
+             "score_scale": 0.3,
+             "top_k": 3,
+             "torch_dtype": "float32",
+             "transformers_version": "4.57.3",
+             "vocab_size": 91,
+             "window": 6,
+         },
+         matters={"embedding scale": {"embedding_scale": 1.0}, "limit": {"gate_limit": 1e9},
+                  "slope": {"gate_slope": 1.0}, "logits scale": {"logits_scale": 1.0},
+                  "residual scale": {"residual_scale": 1.0}, "stretch": {"rope_stretch": 1.0},
+                  "route scale": {"route_scale": 1.0}, "score scale": {"score_scale": 1.0},
+                  "window": {"window": 200}}),
+)
