@@ -73,7 +73,7 @@ Json document(const engine::Plan& plan) {
       {"experts",
        {{"policy", plan.policy->plugin().id()},
         {"slots", memory.slots()},
-        {"of", memory.experts_all / memory.slot},
+        {"of", memory.all_slots()},
         {"slot_bytes", memory.slot}}},
       {"sampling", samplers_of(plan)},
       {"generate",
@@ -108,17 +108,21 @@ std::string text(const engine::Plan& plan) {
   line("model", plan.pipeline.model.path.string());
   line("format", plan.format_plugin);
   line("architecture", plan.spec.architecture + ", " + std::to_string(plan.spec.layers.size()) +
-                           " layers, " + std::to_string(plan.spec.experts) + " experts, top " +
-                           std::to_string(plan.spec.top_k));
+                           " layers, " +
+                           (memory.slot == 0 ? "no experts"
+                                             : std::to_string(plan.spec.experts) + " experts, top " +
+                                                   std::to_string(plan.spec.top_k)));
   line("tokenizer", plan.tokenizer == nullptr ? "none" : plan.tokenizer->plugin_id());
   line("threads", std::to_string(plan.threads) + " of " +
                       std::to_string(plan.profile.usable_cores) + " usable cores");
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
                       std::to_string(plan.max_rows));
-  line("experts", std::to_string(memory.slots()) + " of " +
-                      std::to_string(memory.experts_all / memory.slot) + " in memory, " +
-                      bytes(memory.slot) + " each, policy " + plan.policy->plugin().id());
+  if (memory.slot > 0) {
+    line("experts", std::to_string(memory.slots()) + " of " + std::to_string(memory.all_slots()) +
+                        " in memory, " + bytes(memory.slot) + " each, policy " +
+                        plan.policy->plugin().id());
+  }
   std::vector<std::string> chain;
   for (const auto& choice : plan.pipeline.sampling) chain.push_back(choice.plugin);
   line("sampling", chain.empty() ? "greedy" : joined(chain));

@@ -91,13 +91,13 @@ void run(const RunOptions& options, Invocation& invocation) {
       &result);
   if (options.json) {
     nlohmann::ordered_json document = {{"text", text}, {"ids", ids}};
-    document.update(statistics_json(result, ready.model->store().counters()));
+    document.update(statistics_json(result, ready.model->store()));
     output = print(document.dump() + "\n");
   } else if (output.ok() && !text.ends_with('\n')) {
     output = print("\n");
   }
   if (output.ok()) output = flush_output();
-  std::fprintf(stderr, "%s\n", statistics_line(result, ready.model->store().counters()).c_str());
+  std::fprintf(stderr, "%s\n", statistics_line(result, ready.model->store()).c_str());
   if (!status.ok()) return invocation.fail(status, kFailed);
   if (!output.ok()) return invocation.fail(output, kFailed);
 }

@@ -27,27 +27,31 @@ double prefill_rate(const engine::GenerateResult& r) {
 double decode_rate(const engine::GenerateResult& r) {
   return r.generated_tokens > 1 ? rate(r.generated_tokens - 1, r.decode_seconds) : 0;
 }
-double hit_rate(const experts::Counters& c) {
-  return c.hits + c.misses == 0
-             ? 1
-             : static_cast<double>(c.hits) / static_cast<double>(c.hits + c.misses);
+std::string hit_rate(const experts::Store* store) {
+  if (store == nullptr) return "";
+  const experts::Counters c = store->counters();
+  const double visits = static_cast<double>(c.hits + c.misses);
+  char text[64];
+  std::snprintf(text, sizeof(text), " | expert hits %.1f %%",
+                visits == 0 ? 100 : 100 * static_cast<double>(c.hits) / visits);
+  return text;
 }
 
 }  // namespace
 
-std::string statistics_line(const engine::GenerateResult& r, const experts::Counters& counters) {
+std::string statistics_line(const engine::GenerateResult& r, const experts::Store* store) {
   char text[512];
   std::snprintf(text, sizeof(text),
                 "%u tokens (%s) | prompt %u tokens, %.1f tokens/s | decode %.1f tokens/s | first "
-                "token %.0f ms | peak memory %s | expert hits %.1f %%",
+                "token %.0f ms | peak memory %s",
                 r.generated_tokens, stop_reason_name(r.stop), r.prompt_tokens, prefill_rate(r),
-                decode_rate(r), r.first_token_seconds * 1000, human_bytes(peak_memory()).c_str(),
-                hit_rate(counters) * 100);
-  return text;
+                decode_rate(r), r.first_token_seconds * 1000, human_bytes(peak_memory()).c_str());
+  return text + hit_rate(store);
 }
 
 nlohmann::ordered_json statistics_json(const engine::GenerateResult& r,
-                                       const experts::Counters& counters) {
+                                       const experts::Store* store) {
+  const experts::Counters counters = store == nullptr ? experts::Counters() : store->counters();
   return {{"stop", stop_reason_name(r.stop)},
           {"prompt_tokens", r.prompt_tokens},
           {"generated_tokens", r.generated_tokens},

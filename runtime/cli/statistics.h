@@ -11,9 +11,9 @@
 namespace colibri::cli {
 
 // "24 tokens (end of text), prompt 312 tokens at 1530.2 tokens/s, ..."
-std::string statistics_line(const engine::GenerateResult& result,
-                            const experts::Counters& counters);
+// store: null for a model without experts.
+std::string statistics_line(const engine::GenerateResult& result, const experts::Store* store);
 nlohmann::ordered_json statistics_json(const engine::GenerateResult& result,
-                                       const experts::Counters& counters);
+                                       const experts::Store* store);
 
 }  // namespace colibri::cli

@@ -25,7 +25,7 @@ struct ForwardParts {
   const model::ModelSpec* spec = nullptr;
   const Layers* layers = nullptr;
   const RopeTable* rope = nullptr;
-  experts::Store* store = nullptr;
+  experts::Store* store = nullptr;  // null = no layer has experts
   uint32_t kv = COLIBRI_CODEC_F16;
   int64_t max_rows = 1;        // rows of one pass over the layers
   uint64_t scratch_bytes = 0;  // of a worker
@@ -60,12 +60,33 @@ class Context {
   Status check(std::span<const int32_t> ids) const;
   // One pass over the layers, at most max_rows ids; positions follow tokens_ + done.
   Status pass(std::span<const int32_t> ids, int64_t first_position, const RunLimits& limits);
-  Status attend(const Layer& layer, size_t index, int64_t rows);
-  Status route(const Layer& layer, size_t index, int64_t rows, uint64_t step);
-  // The products of rows whose router chose the experts of the wave.
-  Status run_experts(const Layer& layer, int64_t rows, std::span<const experts::Visit::Lease> wave);
+  // The groups of products of each head (Workspace::head_row).
+  void number_heads(int64_t rows);
   // Logits of rows [first, first + rows) of the pass.
   Status head(int64_t first, int64_t rows, float* logits);
+
+  // attention.cc: adds a layer's attention to the residual.
+  Status attend(const Layer& layer, size_t index, int64_t rows);
+  Status attend_gqa(const GqaAttention& attention, size_t index, int64_t rows);
+  Status attend_mla(const MlaAttention& attention, size_t index, int64_t rows);
+  Status run_heads(const HeadLinear& product, const colibri_tensor& input,
+                   const colibri_tensor& output);
+
+  // ffn.cc: adds a layer's ffn to the residual.
+  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
+  // Also computes the shared expert's weights. quantize: of the normed rows.
+  Status route(const RoutedFfn& routed, const Call& quantize, int64_t rows, uint64_t step);
+  // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].
+  struct Groups {
+    int64_t count = 0;
+    const int64_t* begin = nullptr;      // [count + 1]
+    const int32_t* row_index = nullptr;  // into the normed rows
+  };
+  Status run_ffn(const Ffn& ffn, const Groups& groups,
+                 std::span<const experts::Visit::Lease> wave, int64_t rows,
+                 const colibri_tensor& output);
+  // Adds rows of `branch` to the residual, times `weight` ([rows], or null).
+  Status add(const Layer& layer, int64_t rows, const float* weight);
 
   const ForwardParts parts_;
   const int64_t max_tokens_;
@@ -73,8 +94,8 @@ class Context {
   Workspace work_;
   KvCache cache_;
   Routing routing_;
-  std::unique_ptr<experts::Visit> visit_;
-  std::vector<colibri_tensor> expert_weights_;  // of a wave: gate and up, or down
+  std::unique_ptr<experts::Visit> visit_;         // null = no layer has experts
+  std::vector<colibri_tensor> weights_, biases_;  // of the groups of one product
   int64_t tokens_ = 0;
 };
 

@@ -34,11 +34,14 @@ uint64_t view_bytes(const colibri_tensor& tensor) {
 }
 
 struct Views {
-  colibri_tensor k, v;
+  colibri_tensor k, v;  // latent: no v, of 0 bytes
 };
 
 Views views(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens) {
   const int64_t blocks = blocks_of(max_tokens);
+  if (spec.attention == model::AttentionKind::kMla) {
+    return {cache_view(codec, 1, blocks, spec.latent + spec.rope.dims), {}};
+  }
   return {cache_view(codec, spec.kv_heads, blocks, spec.head_dim),
           cache_view(codec, spec.kv_heads, blocks, blocks_of(spec.head_dim) * kBlock)};
 }

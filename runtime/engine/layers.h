@@ -1,64 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of a model as operators and placed weights: what the forward pass walks through.
+// Operators and weights that a model does not need are null.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <vector>
 
 #include "runtime/base/status.h"
 #include "runtime/config/pipeline.h"
 #include "runtime/engine/operator.h"
-#include "runtime/model/codecs.h"
+#include "runtime/engine/rows.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::engine {
 
-// A weight and where it lies: `offset` bytes into the dense memory, or into an expert's bundle.
+// Rows [first_row, first_row + tensor.shape[0]) of a weight, and where they lie: `offset` bytes
+// into the dense memory, or into an expert's bundle.
 struct Placed {
   const model::Weight* weight = nullptr;
+  int64_t first_row = 0;
   Packing packing;
   uint64_t offset = 0;
   colibri_tensor tensor = {};  // as its operator reads it; the buffer is set when it is loaded
+
+  int64_t rows() const { return tensor.rank == 1 ? 1 : tensor.shape[0]; }
+};
+// Whether its product takes activations as q8_32.
+inline bool prepared(const Placed& placed) {
+  return wants_prepared_rows(placed.tensor.dtype);
+}
+
+struct Norm {
+  const Operator* op = nullptr;
+  const Placed* weight = nullptr;
 };
 
-// Operators that are not needed are null: a float product needs no quantised input.
-struct Layer {
-  const Operator* attention_norm = nullptr;
-  const Operator* quantize_attention_input = nullptr;
-  const Operator *q = nullptr, *k = nullptr, *v = nullptr;
+// weight * x + bias
+struct Linear {
+  const Operator* op = nullptr;
+  const Placed* weight = nullptr;
+  const Placed* bias = nullptr;
+};
+
+// A product of each head with a matrix of its own.
+struct HeadLinear {
+  const Operator* quantize_input = nullptr;
+  const Operator* op = nullptr;
+  std::vector<const Placed*> weights;  // [heads]
+};
+
+struct GqaAttention {
+  Linear q, k, v;
+  Norm q_norm, k_norm;
   const Operator *rope_q = nullptr, *rope_k = nullptr;
   const Operator* kv_write = nullptr;
   const Operator* attention = nullptr;
-  const Operator* quantize_attention_output = nullptr;
-  const Operator* o = nullptr;
-  const Operator* add = nullptr;  // of the attention's output to the residual
-  const Operator* ffn_norm = nullptr;
-  const Operator* router = nullptr;
-  const Operator* quantize_ffn_input = nullptr;
-  const Operator* gate_up = nullptr;
-  const Operator* down = nullptr;
-  const Operator* combine = nullptr;
+  const Placed* sinks = nullptr;
+};
 
-  Placed attention_norm_weight, q_weight, k_weight, v_weight, o_weight;
-  Placed ffn_norm_weight, router_weight;
-  // Of every expert: the same packing, the same offsets in its bundle. `weight` is expert 0's.
-  Placed gate_weight, up_weight, down_weight;
+struct MlaAttention {
+  Linear q_down;
+  Norm q_down_norm;
+  const Operator* quantize_q_latent = nullptr;
+  Linear q_up;
+  Linear kv_down;
+  Norm kv_down_norm;
+  const Operator *rope_q = nullptr, *rope_k = nullptr;
+  const Operator* kv_write = nullptr;
+  HeadLinear k_absorb;
+  const Operator* attention = nullptr;
+  HeadLinear v_up;
+};
+
+// down(act(gate(x)) * up(x)). Of experts: the same packing and the same offsets in each bundle;
+// `weight` is expert 0's.
+struct Ffn {
+  const Operator* gate_up = nullptr;
+  const Operator* down_op = nullptr;
+  const Placed *gate = nullptr, *up = nullptr, *down = nullptr;
+  const Placed *gate_bias = nullptr, *up_bias = nullptr, *down_bias = nullptr;
+};
+
+// The ffn of a layer with experts.
+struct RoutedFfn {
+  uint32_t index = 0;  // of the layer among those with experts: the store's number for it
+  const Operator* router = nullptr;
+  const Placed *router_weight = nullptr, *router_bias = nullptr, *select_bias = nullptr;
+  Ffn expert;
   uint64_t bundle_bytes = 0;
+  const Operator* combine = nullptr;  // of the experts' rows with the residual
+  Linear shared_gate;
+};
+
+struct Layer {
+  Norm attention_norm;
+  const Operator* quantize_attention_input = nullptr;
+  std::optional<GqaAttention> gqa;  // this
+  std::optional<MlaAttention> mla;  // or this
+  const Operator* quantize_attention_output = nullptr;
+  Linear o;
+  const Operator* add = nullptr;  // of one row to the residual
+  Norm ffn_norm;
+  const Operator* quantize_ffn_input = nullptr;
+  std::optional<RoutedFfn> routed;
+  Ffn always;  // the shared expert, or the ffn of a layer without experts
 };
 
 struct Layers {
   const Operator* embed = nullptr;
   std::vector<Layer> layers;
-  const Operator* final_norm = nullptr;
+  Norm final_norm;
   const Operator* quantize_head_input = nullptr;
-  const Operator* head = nullptr;
+  Linear head;
+  const Placed* embedding = nullptr;  // tied: the head's
 
-  Placed embedding_weight, final_norm_weight;
-  Placed head_weight;  // tied: the embedding's memory
+  // All weights outside of experts, each once, in the order of their memory; and those of one
+  // expert of each layer. Pointers into these stay good when Layers is moved.
+  std::deque<Placed> dense, bundled;
   uint64_t dense_bytes = 0;
   uint64_t bundle_bytes = 0;  // of the largest expert
-  // All dense weights, each once, in the order of their memory.
-  std::vector<Placed*> dense();
+  uint32_t routed_layers = 0;
 };
 
 // Chooses an operator for everything a layer does and places all weights. max_rows: rows of one

@@ -2,6 +2,7 @@
 #include "runtime/engine/model.h"
 
 #include <utility>
+#include <vector>
 
 #include "runtime/engine/weights.h"
 
@@ -19,27 +20,26 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
 
 Status Model::load_experts(ThreadPool& pool) {
   const Plan& plan = *plan_;
+  if (plan.layers.routed_layers == 0) return {};
+  std::vector<size_t> layer_of;  // by the store's number
+  for (size_t i = 0; i < plan.layers.layers.size(); ++i) {
+    if (plan.layers.layers[i].routed) layer_of.push_back(i);
+  }
   experts::StoreShape shape;
-  shape.layers = static_cast<uint32_t>(plan.spec.layers.size());
+  shape.layers = plan.layers.routed_layers;
   shape.experts = static_cast<uint32_t>(plan.spec.experts);
   shape.top_k = static_cast<uint32_t>(plan.spec.top_k);
   shape.slot_bytes = plan.memory.slot;
-  shape.staging_bytes = staging_bytes(plan_->spec, plan_->layers);
+  shape.staging_bytes = staging_bytes(plan.spec, plan.layers);
   experts::PolicyPlugin policy;
   policy.id = plan.policy->plugin().id();
   policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
   policy.host = plan.policy->host();
-  const auto load = [&plan](uint32_t layer, uint32_t expert, std::byte* slot,
-                            std::byte* staging) -> Status {
-    const Layer& placed = plan.layers.layers[layer];
-    const model::FfnSpec& weights = plan.spec.layers[layer].experts[expert];
-    const model::ModelSource& source = *plan.source;
-    COLIBRI_TRY(load_weight(source, weights.gate, placed.gate_weight.packing,
-                            slot + placed.gate_weight.offset, staging));
-    COLIBRI_TRY(load_weight(source, weights.up, placed.up_weight.packing,
-                            slot + placed.up_weight.offset, staging));
-    return load_weight(source, weights.down, placed.down_weight.packing,
-                       slot + placed.down_weight.offset, staging);
+  const auto load = [&plan, layer_of = std::move(layer_of)](
+                        uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) {
+    const size_t index = layer_of[layer];
+    return load_expert(*plan.source, plan.spec.layers[index].experts[expert],
+                       plan.layers.layers[index].routed->expert, slot, staging);
   };
   COLIBRI_ASSIGN(store_,
                  experts::Store::create(shape, plan.memory.experts, std::move(policy), load));

@@ -26,7 +26,7 @@ class Model {
   const Plan& plan() const { return *plan_; }
   const model::ModelSpec& spec() const { return plan_->spec; }
   const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
-  const experts::Store& store() const { return *store_; }
+  const experts::Store* store() const { return store_.get(); }  // null = no layer has experts
 
   // max_tokens at most plan().max_tokens.
   Result<std::unique_ptr<Context>> create_context(int64_t max_tokens) const;

@@ -90,7 +90,7 @@ Status Plan::plan_memory() {
   memory.dense = layers.dense_bytes;
   memory.slot = layers.bundle_bytes;
   memory.experts_all =
-      static_cast<uint64_t>(spec.experts) * spec.layers.size() * layers.bundle_bytes;
+      static_cast<uint64_t>(spec.experts) * layers.routed_layers * layers.bundle_bytes;
   memory.rope = RopeTable::bytes(spec.rope, max_tokens);
   memory.kv = KvCache::bytes(spec, pipeline.context.kv, max_tokens);
   memory.workspace = Workspace::bytes(spec, max_rows);
@@ -106,6 +106,7 @@ Status Plan::plan_memory() {
 }
 
 Result<uint64_t> Plan::expert_bytes() const {
+  if (memory.experts_all == 0) return uint64_t{0};
   const config::Budget& budget = pipeline.experts.budget;
   const uint64_t floor = std::min(2 * memory.slot, memory.experts_all);
   uint64_t bytes = 0;

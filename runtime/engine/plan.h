@@ -36,7 +36,9 @@ struct MemoryPlan {
 
   uint64_t besides_experts() const { return dense + rope + kv + workspace + scratch; }
   uint64_t total() const { return besides_experts() + experts; }
-  uint64_t slots() const { return experts / slot; }
+  // Experts that the arena holds, and that the model has in all layers together.
+  uint64_t slots() const { return slot == 0 ? 0 : experts / slot; }
+  uint64_t all_slots() const { return slot == 0 ? 0 : experts_all / slot; }
 };
 
 class Plan {

@@ -72,4 +72,19 @@ class Rows {
   std::byte* memory_ = nullptr;
 };
 
+// Columns [first, first + cols) of f32 rows.
+inline colibri_tensor columns(colibri_tensor rows, int64_t first, int64_t cols) {
+  rows.shape[1] = cols;
+  rows.buffer = static_cast<float*>(rows.buffer) + first;
+  return rows;
+}
+
+// Dense f32 rows [rows, heads * cols] as [rows * heads, cols].
+inline colibri_tensor heads_of(colibri_tensor rows, int64_t heads) {
+  rows.shape[0] *= heads;
+  rows.shape[1] /= heads;
+  rows.stride[0] /= heads;
+  return rows;
+}
+
 }  // namespace colibri::engine

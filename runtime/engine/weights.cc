@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t kPieceBytes = 1u << 20;
 
 struct Piece {
-  Placed* placed = nullptr;
-  int64_t begin = 0, end = 0;  // rows
+  const Placed* placed = nullptr;
+  int64_t begin = 0, end = 0;  // of its rows
 };
 
 int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
@@ -26,15 +26,16 @@ int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
   return std::max<int64_t>(static_cast<int64_t>(kPieceBytes / row) / group * group, group);
 }
 
-Status load_rows(const model::ModelSource& source, const model::Weight& weight,
+// Rows [begin, end) behind first_row of a weight, to the same rows of the packed matrix `to`.
+Status load_rows(const model::ModelSource& source, const model::Weight& weight, int64_t first_row,
                  const Packing& packing, int64_t begin, int64_t end, std::byte* to,
                  std::byte* piece) {
   const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
-  const uint64_t first = static_cast<uint64_t>(begin) * row_bytes;
+  const uint64_t first = static_cast<uint64_t>(first_row + begin) * row_bytes;
   const uint64_t bytes = static_cast<uint64_t>(end - begin) * row_bytes;
   COLIBRI_TRY(source.read(*weight.tensor, first, piece, bytes));
   COLIBRI_TRY(
-      model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, begin * weight.cols)
+      model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, (first_row + begin) * weight.cols)
           .at(source.files().path()));
   colibri_tensor from =
       matrix(weight.codec(), COLIBRI_LAYOUT_ROWS, end - begin, weight.cols, piece);
@@ -45,36 +46,58 @@ Status load_rows(const model::ModelSource& source, const model::Weight& weight,
                     " failed with status " + std::to_string(code)};
 }
 
+// Calls part(weight, placed) for every weight of an expert, until one fails.
+template <typename Part>
+Status for_each_part(const model::FfnSpec& weights, const Ffn& placed, const Part& part) {
+  const std::pair<const model::Weight*, const Placed*> parts[] = {
+      {&weights.gate, placed.gate},           {&weights.up, placed.up},
+      {&weights.down, placed.down},           {&weights.gate_bias, placed.gate_bias},
+      {&weights.up_bias, placed.up_bias},     {&weights.down_bias, placed.down_bias}};
+  for (const auto& [weight, where] : parts) {
+    if (where == nullptr) continue;
+    COLIBRI_TRY(part(*weight, *where));
+  }
+  return {};
+}
+
 }  // namespace
 
-uint64_t staging_bytes(const model::ModelSpec& spec, Layers& layers) {
+uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers) {
   uint64_t most = 0;
-  const auto count = [&](const model::Weight& weight, const Packing& packing) {
-    const int64_t rows = std::min(rows_per_piece(weight, packing), weight.rows);
+  const auto count = [&](const model::Weight& weight, int64_t weight_rows, const Packing& packing) {
+    const int64_t rows = std::min(rows_per_piece(weight, packing), weight_rows);
     const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
     most = std::max(most, align_up(static_cast<uint64_t>(rows) * row_bytes));
   };
-  for (const Placed* placed : layers.dense()) count(*placed->weight, placed->packing);
+  for (const Placed& placed : layers.dense) {
+    count(*placed.weight, placed.rows(), placed.packing);
+  }
   for (size_t i = 0; i < layers.layers.size(); ++i) {
-    const Layer& layer = layers.layers[i];
+    if (!layers.layers[i].routed) continue;
     // Experts share how they are packed, but not how they are stored.
     for (const model::FfnSpec& expert : spec.layers[i].experts) {
-      count(expert.gate, layer.gate_weight.packing);
-      count(expert.up, layer.up_weight.packing);
-      count(expert.down, layer.down_weight.packing);
+      (void)for_each_part(expert, layers.layers[i].routed->expert,
+                          [&](const model::Weight& weight, const Placed& placed) {
+                            count(weight, weight.rows, placed.packing);
+                            return Status();
+                          });
     }
   }
   return most;
 }
 
-Status load_weight(const model::ModelSource& source, const model::Weight& weight,
-                   const Packing& packing, std::byte* to, std::byte* staging) {
-  const int64_t step = rows_per_piece(weight, packing);
-  for (int64_t begin = 0; begin < weight.rows; begin += step) {
-    COLIBRI_TRY(load_rows(source, weight, packing, begin, std::min(begin + step, weight.rows), to,
-                          staging));
-  }
-  return {};
+Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,
+                   const Ffn& placed, std::byte* bundle, std::byte* staging) {
+  return for_each_part(
+      weights, placed, [&](const model::Weight& weight, const Placed& part) -> Status {
+        const int64_t step = rows_per_piece(weight, part.packing);
+        for (int64_t begin = 0; begin < weight.rows; begin += step) {
+          COLIBRI_TRY(load_rows(source, weight, 0, part.packing, begin,
+                                std::min(begin + step, weight.rows), bundle + part.offset,
+                                staging));
+        }
+        return {};
+      });
 }
 
 Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
@@ -84,16 +107,13 @@ Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSp
   COLIBRI_ASSIGN(const Memory staging,
                  Memory::allocate(pool.threads() * per_worker, "reading weights"));
   std::vector<Piece> pieces;
-  for (Placed* placed : layers.dense()) {
-    const int64_t rows = placed->weight->rows;
-    const int64_t step = rows_per_piece(*placed->weight, placed->packing);
+  for (Placed& placed : layers.dense) {
+    const int64_t rows = placed.rows();
+    const int64_t step = rows_per_piece(*placed.weight, placed.packing);
     for (int64_t begin = 0; begin < rows; begin += step) {
-      pieces.push_back({placed, begin, std::min(begin + step, rows)});
+      pieces.push_back({&placed, begin, std::min(begin + step, rows)});
     }
-    placed->tensor.buffer = memory.data() + placed->offset;
-  }
-  if (layers.embedding_weight.offset == layers.head_weight.offset) {
-    layers.embedding_weight.tensor.buffer = layers.head_weight.tensor.buffer;
+    placed.tensor.buffer = memory.data() + placed.offset;
   }
   Status failure;
   std::mutex mutex;
@@ -101,8 +121,10 @@ Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSp
   (void)pool.run(count, pool.threads(), [&](unsigned worker, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const Piece& piece = pieces[static_cast<size_t>(i)];
-      Status status = load_rows(source, *piece.placed->weight, piece.placed->packing, piece.begin,
-                                piece.end, static_cast<std::byte*>(piece.placed->tensor.buffer),
+      const Placed& placed = *piece.placed;
+      Status status = load_rows(source, *placed.weight, placed.first_row, placed.packing,
+                                piece.begin, piece.end,
+                                static_cast<std::byte*>(placed.tensor.buffer),
                                 staging.data() + worker * per_worker);
       if (status.ok()) continue;
       const std::lock_guard lock(mutex);

@@ -13,12 +13,12 @@
 namespace colibri::engine {
 
 // Memory that reading any of the weights works in, per thread: a piece of a weight as stored.
-uint64_t staging_bytes(const model::ModelSpec& spec, Layers& layers);
+uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers);
 
-// Reads a weight and packs it at `to`, on the calling thread. Refuses NaN and infinite weights by
-// name. Allocates nothing, but for messages of failures. [worker]
-Status load_weight(const model::ModelSource& source, const model::Weight& weight,
-                   const Packing& packing, std::byte* to, std::byte* staging);
+// Reads an expert and packs it into its bundle, on the calling thread. Refuses NaN and infinite
+// weights by name. Allocates nothing, but for messages of failures. [worker]
+Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,
+                   const Ffn& placed, std::byte* bundle, std::byte* staging);
 
 // Loads all dense weights on the pool's threads, and points their tensors into the memory.
 Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,

@@ -6,7 +6,6 @@
 
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
-#include "runtime/engine/layers.h"
 #include "runtime/engine/rows.h"
 #include "runtime/model/spec.h"
 
@@ -21,16 +20,28 @@ struct Workspace {
   Rows residual;         // [rows, hidden]
   Rows normed;           // [rows, hidden]
   Rows normed_prepared;  // the same as q8_32
-  Rows q, k, v;
-  Rows attended;  // [rows, heads * head_dim]
+  Rows q;                // [rows, heads * head_dim]
+  Rows attended;         // [rows, heads * value_dim]
   Rows attended_prepared;
-  Rows attention_out;           // [rows, hidden]
-  Rows inner;                   // [product rows, expert_inner] f32
-  Rows inner_prepared;          // the same memory as q8_32
-  Rows expert_out;              // [product rows, hidden]
-  int32_t* position = nullptr;  // [rows]
-  int32_t* chosen = nullptr;    // [rows, top_k] experts
-  float* score = nullptr;       // [rows, top_k]
+  Rows branch;                     // [rows, hidden]: what attention or a dense ffn adds
+  std::byte* inner = nullptr;      // [product rows, inner] of any ffn, f32 or q8_32
+  Rows expert_out;                 // [product rows, hidden]
+  int32_t* position = nullptr;     // [rows]
+  int32_t* chosen = nullptr;       // [rows, top_k] experts
+  float* score = nullptr;          // [rows, top_k]
+  float* shared_weight = nullptr;  // [rows]
+
+  // Grouped queries
+  Rows k, v;  // [rows, kv_heads * head_dim]
+
+  // Latent attention
+  Rows q_latent;  // [rows, q_latent]
+  Rows q_latent_prepared;
+  Rows kv;                             // [rows, latent + rope.dims]
+  Rows absorbed, mixed;                // [rows * heads, latent]: queries, values
+  std::byte* head_prepared = nullptr;  // [rows * heads, latent or head_dim] as q8_32
+  int64_t* head_begin = nullptr;       // [heads + 1]: groups of a product of each head
+  int32_t* head_row = nullptr;         // [heads, rows]: row * heads + head
 
  private:
   // Gives out memory, or with a null base only counts it.

@@ -100,7 +100,7 @@ Status resolve_budget(const std::filesystem::path& folder, const Settings& mode,
       return config::open_pipeline(folder, overrides);
     }());
     COLIBRI_ASSIGN(const auto plan, engine::Plan::make(std::move(pipeline)));
-    const uint64_t all = plan->memory.experts_all / plan->memory.slot;
+    const uint64_t all = plan->memory.all_slots();
     const auto top_k = static_cast<uint64_t>(plan->spec.top_k);
     uint64_t slots = 2;
     if (value == "half") slots = all / 2;

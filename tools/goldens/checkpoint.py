@@ -23,7 +23,7 @@ GAINS = {r"embed": None, r"lm_head|head\.": 3.0,
 # Everything that is no matrix: mean and standard deviation. Not all ones or zeros: a forgotten
 # weight must show.
 VECTORS = {r"norm": (1.0, 0.25), r"sinks": (1.0, 1.5), r"e_score_correction_bias": (0.0, 0.2),
-           r"bias": (0.0, 0.5)}
+           r"bias": (0.0, None)}  # None: the specification's
 
 
 def found(table: dict, name: str):
@@ -61,6 +61,7 @@ def make_weights(spec: Spec, seed: int) -> dict[str, torch.Tensor]:
     def made(name: str, shape: tuple[int, ...]) -> torch.Tensor:
         if not is_matrix(name, shape):
             mean, deviation = found(VECTORS, name)
+            deviation = spec.bias if deviation is None else deviation
             values = mean + deviation * torch.randn(*shape, generator=generator)
             return values.to(getattr(torch, other_dtype))
         # GPT-OSS stores its experts as [expert, inputs, outputs].

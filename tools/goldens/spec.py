@@ -17,6 +17,9 @@ class Spec:
     tokenizer: str | None = None
     # Standard deviations (checkpoint.GAINS) that this checkpoint has otherwise.
     gains: dict[str, float] = field(default_factory=dict)
+    # Standard deviation of biases: where head and embedding are tied, large ones pull every position
+    # towards the same id.
+    bias: float = 0.5
     # What must change the logits: a name, and keys of config.json with their other values. A key
     # "@name" is an attribute of the modules that have one, for what config.json cannot say.
     matters: dict[str, dict] = field(default_factory=dict)

@@ -34,7 +34,7 @@ SPECS = (
                  "num_hidden_layers": 3, "num_attention_heads": 3, "num_key_value_heads": 1,
                  "num_experts": 5, "num_experts_per_tok": 2, "mlp_only_layers": [0],
                  "attention_bias": True, "norm_topk_prob": False, "tie_word_embeddings": True},
-         matters={"no renormalising": {"norm_topk_prob": True}}),
+         bias=0.1, matters={"no renormalising": {"norm_topk_prob": True}}),
     Spec("qwen3_moe_yarn_f32", "YaRN, a window of 11, every second layer dense",
          BASE | {"vocab_size": 97, "hidden_size": 40, "intermediate_size": 64,
                  "moe_intermediate_size": 24, "head_dim": 24,

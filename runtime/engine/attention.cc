@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of a layer: grouped queries, and multi-head latent attention.
+#include "runtime/engine/arguments.h"
+#include "runtime/engine/context.h"
+
+namespace colibri::engine {
+namespace {
+
+colibri_rope_args rope_arguments(const RopeTable& table, const int32_t* position,
+                                 const colibri_tensor& x) {
+  auto made = arguments<colibri_rope_args>();
+  made.x = x;
+  made.position = position;
+  made.cosine = table.cosine();
+  made.sine = table.sine();
+  return made;
+}
+
+}  // namespace
+
+Status Context::attend(const Layer& layer, size_t index, int64_t rows) {
+  const colibri_tensor normed = work_.normed.view(rows);
+  const auto norm = norm_arguments(layer.attention_norm, work_.residual.view(rows), normed);
+  COLIBRI_TRY(runner_.run({{layer.attention_norm.op, &norm}}));
+  const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows));
+  COLIBRI_TRY(runner_.run({{layer.quantize_attention_input, &prepare}}));
+  COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, index, rows)
+                        : attend_gqa(*layer.gqa, index, rows));
+  const colibri_tensor attended = work_.attended.view(rows);
+  const colibri_tensor attended_prepared = work_.attended_prepared.view(rows);
+  const auto prepare_out = quantize_arguments(attended, attended_prepared);
+  COLIBRI_TRY(runner_.run({{layer.quantize_attention_output, &prepare_out}}));
+  const Product o(layer.o, attended, attended_prepared, work_.branch.view(rows));
+  COLIBRI_TRY(runner_.run({{layer.o.op, o.get()}}));
+  return add(layer, rows, nullptr);
+}
+
+Status Context::attend_gqa(const GqaAttention& attention, size_t index, int64_t rows) {
+  const model::ModelSpec& spec = *parts_.spec;
+  const colibri_tensor normed = work_.normed.view(rows);
+  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
+  const colibri_tensor q = work_.q.view(rows), k = work_.k.view(rows), v = work_.v.view(rows);
+  const Product q_product(attention.q, normed, normed_prepared, q);
+  const Product k_product(attention.k, normed, normed_prepared, k);
+  const Product v_product(attention.v, normed, normed_prepared, v);
+  COLIBRI_TRY(runner_.run({{attention.q.op, q_product.get()},
+                           {attention.k.op, k_product.get()},
+                           {attention.v.op, v_product.get()}}));
+
+  const bool per_head = spec.qk_norm == model::QkNorm::kHead;
+  const colibri_tensor q_rows = per_head ? heads_of(q, spec.heads) : q;
+  const colibri_tensor k_rows = per_head ? heads_of(k, spec.kv_heads) : k;
+  const auto q_norm = norm_arguments(attention.q_norm, q_rows, q_rows);
+  const auto k_norm = norm_arguments(attention.k_norm, k_rows, k_rows);
+  COLIBRI_TRY(runner_.run({{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
+  const auto rope_q = rope_arguments(*parts_.rope, work_.position, q);
+  const auto rope_k = rope_arguments(*parts_.rope, work_.position, k);
+  COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+
+  auto write = arguments<colibri_kv_write_args>();
+  write.k = k;
+  write.v = v;
+  write.position = work_.position;
+  write.k_cache = cache_.k(index);
+  write.v_cache = cache_.v(index);
+  COLIBRI_TRY(runner_.run({{attention.kv_write, &write}}));
+
+  auto attend = arguments<colibri_attention_args>();
+  attend.q = q;
+  attend.output = work_.attended.view(rows);
+  attend.position = work_.position;
+  attend.k_cache = cache_.k(index);
+  attend.v_cache = cache_.v(index);
+  if (attention.sinks != nullptr) {
+    attend.sink = static_cast<const float*>(attention.sinks->tensor.buffer);
+  }
+  return runner_.run({{attention.attention, &attend}});
+}
+
+// The key projection is absorbed into the query and the value projection comes after attention, so
+// that only the latent is cached: DeepSeek-AI, "DeepSeek-V2", arXiv:2405.04434, section 2.1.
+Status Context::attend_mla(const MlaAttention& attention, size_t index, int64_t rows) {
+  const model::ModelSpec& spec = *parts_.spec;
+  const colibri_tensor normed = work_.normed.view(rows);
+  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
+  const colibri_tensor q = work_.q.view(rows), kv = work_.kv.view(rows);
+  const colibri_tensor q_latent = work_.q_latent.view(rows);
+  const colibri_tensor q_latent_prepared = work_.q_latent_prepared.view(rows);
+  const bool has_q_latent = attention.q_down.op != nullptr;
+  const Linear& q_first = has_q_latent ? attention.q_down : attention.q_up;
+  const Product q_first_product(q_first, normed, normed_prepared, has_q_latent ? q_latent : q);
+  const Product kv_product(attention.kv_down, normed, normed_prepared, kv);
+  COLIBRI_TRY(runner_.run(
+      {{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
+
+  const colibri_tensor latent = columns(kv, 0, spec.latent);
+  const auto q_norm = norm_arguments(attention.q_down_norm, q_latent, q_latent);
+  const auto kv_norm = norm_arguments(attention.kv_down_norm, latent, latent);
+  COLIBRI_TRY(
+      runner_.run({{attention.q_down_norm.op, &q_norm}, {attention.kv_down_norm.op, &kv_norm}}));
+  if (has_q_latent) {
+    const auto prepare = quantize_arguments(q_latent, q_latent_prepared);
+    COLIBRI_TRY(runner_.run({{attention.quantize_q_latent, &prepare}}));
+    const Product q_up(attention.q_up, q_latent, q_latent_prepared, q);
+    COLIBRI_TRY(runner_.run({{attention.q_up.op, q_up.get()}}));
+  }
+  const auto rope_q = rope_arguments(*parts_.rope, work_.position, q);
+  const auto rope_k = rope_arguments(*parts_.rope, work_.position, kv);
+  COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+
+  auto write = arguments<colibri_kv_write_args>();
+  write.k = kv;
+  write.position = work_.position;
+  write.k_cache = cache_.k(index);
+  COLIBRI_TRY(runner_.run({{attention.kv_write, &write}}));
+
+  const int64_t nope = spec.head_dim - spec.rope.dims;
+  const colibri_tensor heads = heads_of(q, spec.heads);
+  const colibri_tensor absorbed = work_.absorbed.view(rows * spec.heads);
+  const colibri_tensor mixed = work_.mixed.view(rows * spec.heads);
+  COLIBRI_TRY(run_heads(attention.k_absorb, columns(heads, 0, nope), absorbed));
+  auto attend = arguments<colibri_mla_attention_args>();
+  attend.q_latent = absorbed;
+  attend.q_rope = columns(heads, nope, spec.rope.dims);
+  attend.output = mixed;
+  attend.position = work_.position;
+  attend.cache = cache_.k(index);
+  COLIBRI_TRY(runner_.run({{attention.attention, &attend}}));
+  return run_heads(attention.v_up, mixed, heads_of(work_.attended.view(rows), spec.heads));
+}
+
+Status Context::run_heads(const HeadLinear& product, const colibri_tensor& input,
+                          const colibri_tensor& output) {
+  for (size_t head = 0; head < product.weights.size(); ++head) {
+    weights_[head] = product.weights[head]->tensor;
+  }
+  const Rows prepared_rows(COLIBRI_CODEC_Q8_32, input.shape[1], work_.head_prepared);
+  const auto prepare = quantize_arguments(input, prepared_rows.view(input.shape[0]));
+  COLIBRI_TRY(runner_.run({{product.quantize_input, &prepare}}));
+  auto call = arguments<colibri_grouped_matmul_args>();
+  call.weights_per_group = 1;
+  call.groups = parts_.spec->heads;
+  call.group_begin = work_.head_begin;
+  call.row_index = work_.head_row;
+  call.weight = weights_.data();
+  call.input = product.quantize_input == nullptr ? input : prepare.output;
+  call.output = output;
+  call.output_index = work_.head_row;
+  return runner_.run({{product.op, &call}});
+}
+
+}  // namespace colibri::engine

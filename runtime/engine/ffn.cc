@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a layer's second norm: the experts that the router chooses, and the ffn that every
+// token takes (a shared expert, or all of a dense layer).
+#include <string>
+
+#include "runtime/engine/arguments.h"
+#include "runtime/engine/context.h"
+
+namespace colibri::engine {
+namespace {
+
+// A weight where it lies: in dense memory, or in an expert's bundle.
+colibri_tensor view(const Placed& placed, const std::byte* bundle) {
+  colibri_tensor tensor = placed.tensor;
+  if (bundle != nullptr) tensor.buffer = const_cast<std::byte*>(bundle) + placed.offset;
+  return tensor;
+}
+
+const float* values(const Placed* placed) {
+  return placed == nullptr ? nullptr : static_cast<const float*>(placed->tensor.buffer);
+}
+
+}  // namespace
+
+Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
+  const auto norm =
+      norm_arguments(layer.ffn_norm, work_.residual.view(rows), work_.normed.view(rows));
+  COLIBRI_TRY(runner_.run({{layer.ffn_norm.op, &norm}}));
+  const auto prepare =
+      quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
+  const Call quantize = {layer.quantize_ffn_input, &prepare};
+  if (layer.routed) {
+    COLIBRI_TRY(route(*layer.routed, quantize, rows, step));
+  } else {
+    COLIBRI_TRY(runner_.run({quantize}));
+  }
+  if (layer.always.gate_up == nullptr) return {};
+  const int64_t begin[2] = {0, rows};
+  const experts::Visit::Lease dense;
+  COLIBRI_TRY(
+      run_ffn(layer.always, {1, begin, nullptr}, {&dense, 1}, rows, work_.branch.view(rows)));
+  const bool weighed = layer.routed && layer.routed->shared_gate.op != nullptr;
+  return add(layer, rows, weighed ? work_.shared_weight : nullptr);
+}
+
+Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t rows,
+                      uint64_t step) {
+  const int64_t top_k = parts_.spec->top_k;
+  auto router = arguments<colibri_router_args>();
+  router.weight = routed.router_weight->tensor;
+  router.input = work_.normed.view(rows);
+  router.expert = matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.chosen);
+  router.expert.stride[0] = top_k * 4;
+  router.expert.stride[1] = 4;
+  router.score = matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.score);
+  router.bias = values(routed.router_bias);
+  router.select_bias = values(routed.select_bias);
+  COLIBRI_TRY(runner_.run({{routed.router, &router}, quantize}));
+
+  for (int64_t i = 0; i < rows * top_k; ++i) {
+    if (work_.chosen[i] >= 0 && work_.chosen[i] < parts_.spec->experts) continue;
+    return internal_error("plugin " + routed.router->choice().plugin->id() +
+                          ": the router chose expert " + std::to_string(work_.chosen[i]) + " of " +
+                          std::to_string(parts_.spec->experts));
+  }
+  routing_.begin(work_.chosen, rows);
+  visit_->begin(step, routed.index, routing_.distinct());
+  for (;;) {
+    COLIBRI_ASSIGN(const auto wave, visit_->next(runner_.pool(), runner_.threads()));
+    if (wave.empty()) break;
+    routing_.begin_wave();
+    for (const experts::Visit::Lease& lease : wave) {
+      routing_.add(static_cast<int32_t>(lease.expert));
+    }
+    const Groups groups = {routing_.groups(), routing_.group_begin(), routing_.token_of_row()};
+    const int64_t product_rows = groups.begin[groups.count];
+    if (Status status = run_ffn(routed.expert, groups, wave, rows,
+                                work_.expert_out.view(product_rows));
+        !status.ok()) {
+      visit_->end();
+      return status;
+    }
+  }
+
+  auto combine = arguments<colibri_combine_args>();
+  combine.residual = work_.residual.view(rows);
+  combine.row = work_.expert_out.view(rows * top_k);
+  combine.row_index = routing_.row_of_pair();
+  combine.weight = work_.score;
+  combine.output = work_.residual.view(rows);
+  const Product shared(routed.shared_gate, work_.normed.view(rows),
+                       work_.normed_prepared.view(rows),
+                       matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1,
+                              work_.shared_weight));
+  return runner_.run({{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
+}
+
+Status Context::run_ffn(const Ffn& ffn, const Groups& groups,
+                        std::span<const experts::Visit::Lease> wave, int64_t rows,
+                        const colibri_tensor& output) {
+  for (size_t i = 0; i < wave.size(); ++i) {
+    weights_[2 * i] = view(*ffn.gate, wave[i].data);
+    weights_[2 * i + 1] = view(*ffn.up, wave[i].data);
+    if (ffn.gate_bias == nullptr) continue;
+    biases_[2 * i] = view(*ffn.gate_bias, wave[i].data);
+    biases_[2 * i + 1] = view(*ffn.up_bias, wave[i].data);
+  }
+  const Rows inner(prepared(*ffn.down) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32, ffn.gate->rows(),
+                   work_.inner);
+  auto gate_up = arguments<colibri_grouped_matmul_args>();
+  gate_up.weights_per_group = 2;
+  gate_up.groups = groups.count;
+  gate_up.group_begin = groups.begin;
+  gate_up.row_index = groups.row_index;
+  gate_up.weight = weights_.data();
+  gate_up.input = (prepared(*ffn.gate) ? work_.normed_prepared : work_.normed).view(rows);
+  gate_up.output = inner.view(output.shape[0]);
+  gate_up.bias = ffn.gate_bias == nullptr ? nullptr : biases_.data();
+  COLIBRI_TRY(runner_.run({{ffn.gate_up, &gate_up}}));
+
+  for (size_t i = 0; i < wave.size(); ++i) {
+    weights_[i] = view(*ffn.down, wave[i].data);
+    if (ffn.down_bias != nullptr) biases_[i] = view(*ffn.down_bias, wave[i].data);
+  }
+  auto down = arguments<colibri_grouped_matmul_args>();
+  down.weights_per_group = 1;
+  down.groups = groups.count;
+  down.group_begin = groups.begin;
+  down.weight = weights_.data();
+  down.input = gate_up.output;
+  down.output = output;
+  down.bias = ffn.down_bias == nullptr ? nullptr : biases_.data();
+  return runner_.run({{ffn.down_op, &down}});
+}
+
+Status Context::add(const Layer& layer, int64_t rows, const float* weight) {
+  auto add = arguments<colibri_combine_args>();
+  add.residual = work_.residual.view(rows);
+  add.row = work_.branch.view(rows);
+  add.weight = weight;
+  add.output = work_.residual.view(rows);
+  return runner_.run({{layer.add, &add}});
+}
+
+}  // namespace colibri::engine
