@@ -51,7 +51,7 @@ SPECS = (
                  "num_hidden_layers": 4, "num_attention_heads": 3, "num_key_value_heads": 3,
                  "n_routed_experts": 12, "num_experts_per_tok": 3, "routed_scaling_factor": 1.5,
                  "n_group": 4, "topk_group": 2, "first_k_dense_replace": 2},
-         gains={r"mlp\.gate": 1.0},
+         bias=0.15, gains={r"mlp\.gate": 1.0},
          matters={"groups": {"n_group": 1, "topk_group": 1},
                   "scale": {"routed_scaling_factor": 1.0},
                   "partial rotation": {"partial_rotary_factor": 0.5}}),

@@ -37,14 +37,14 @@ SPECS = (
              "vocab_size": 97, "hidden_size": 64, "intermediate_size": 32, "head_dim": 16,
              "num_attention_heads": 4, "num_key_value_heads": 2, "num_local_experts": 6,
              "num_experts_per_tok": 3, "sliding_window": 8, "torch_dtype": "bfloat16"},
-         dtype="bfloat16", gains=LARGE, matters=MATTERS | {"YaRN": {"rope_scaling": None}}),
+         dtype="bfloat16", bias=0.15, gains=LARGE, matters=MATTERS | {"YaRN": {"rope_scaling": None}}),
     Spec("gpt_oss_full_f32", "full attention first, no rope scaling, tied, one expert a token",
          BASE | layers("full", "sliding", "sliding") | {
              "vocab_size": 79, "hidden_size": 40, "intermediate_size": 28, "head_dim": 20,
              "num_attention_heads": 5, "num_key_value_heads": 1, "num_local_experts": 4,
              "num_experts_per_tok": 1, "sliding_window": 5, "tie_word_embeddings": True,
              "rope_scaling": None, "rope_theta": 10000.0},
-         bias=0.1, gains=LARGE, matters=MATTERS),
+         bias=0.15, gains=LARGE, matters=MATTERS),
     Spec("gpt_oss_yarn_f32", "YaRN with truncation, window 17, as many key heads as query heads",
          BASE | layers("sliding", "full", "sliding") | {
              "vocab_size": 89, "hidden_size": 36, "intermediate_size": 44, "head_dim": 12,
@@ -52,11 +52,11 @@ SPECS = (
              "num_experts_per_tok": 4, "sliding_window": 17,
              "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 8.0,
                               "beta_slow": 1.0, "original_max_position_embeddings": 32}},
-         gains=LARGE, matters=MATTERS | {"YaRN": {"rope_scaling": None}}),
+         bias=0.15, gains=LARGE, matters=MATTERS | {"YaRN": {"rope_scaling": None}}),
     Spec("gpt_oss_mxfp4", "experts stored as blocks of 4-bit floats, as the hub has them",
          BASE | layers("sliding", "full") | {
              "vocab_size": 101, "hidden_size": 96, "intermediate_size": 64, "head_dim": 16,
              "num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 5,
              "num_experts_per_tok": 2, "sliding_window": 9, "torch_dtype": "bfloat16"},
-         dtype="bfloat16", quantised="mxfp4", gains=LARGE, matters=MATTERS),
+         dtype="bfloat16", quantised="mxfp4", bias=0.15, gains=LARGE, matters=MATTERS),
 )

@@ -43,7 +43,7 @@ SPECS = (
                  "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 3,
                  "num_local_experts": 8, "num_experts_per_tok": 2, "attention_bias": True,
                  "rope_theta": 150000.0} | multipliers(0.5, 0.4, 0.25, 1.5),
-         matters={"attention": {"attention_multiplier": 1.0},
+         bias=0.15, matters={"attention": {"attention_multiplier": 1.0},
                   "embedding": {"embedding_multiplier": 1.0}, "logits": {"logits_scaling": 1.0},
                   "residual": {"residual_multiplier": 1.0}}),
 )

@@ -39,7 +39,7 @@ SPECS = (
              "vocab_size": 91,
              "window": 6,
          },
-         matters={"embedding scale": {"embedding_scale": 1.0}, "limit": {"gate_limit": 1e9},
+         bias=0.2, matters={"embedding scale": {"embedding_scale": 1.0}, "limit": {"gate_limit": 1e9},
                   "slope": {"gate_slope": 1.0}, "logits scale": {"logits_scale": 1.0},
                   "residual scale": {"residual_scale": 1.0}, "stretch": {"rope_stretch": 1.0},
                   "route scale": {"route_scale": 1.0}, "score scale": {"score_scale": 1.0},
