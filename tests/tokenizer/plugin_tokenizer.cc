@@ -3,20 +3,28 @@
 
 namespace colibri::testing {
 
-Result<PluginTokenizer> PluginTokenizer::create(const colibri_plugin* plugin, std::string_view file,
-                                                std::string_view config) {
+Result<PluginTokenizer> PluginTokenizer::create(const colibri_plugin* plugin,
+                                                const std::vector<Resource>& files) {
   const auto* table =
       static_cast<const colibri_tokenizer_1*>(plugin->get_interface("colibri.tokenizer/1"));
   if (table == nullptr) return unsupported("the plugin is no tokenizer");
-  const colibri_resource resources[] = {
-      {sizeof(colibri_resource), to_c("tokenizer.json"), to_c(file)},
-      {sizeof(colibri_resource), to_c("tokenizer_config.json"), to_c(config)}};
+  std::vector<colibri_resource> resources;
+  for (const Resource& file : files) {
+    resources.push_back({sizeof(colibri_resource), to_c(file.name), to_c(file.bytes)});
+  }
   void* tokenizer = nullptr;
   colibri_error error = empty_error();
-  const colibri_status status =
-      table->create(resources, config.empty() ? 1 : 2, nullptr, &tokenizer, &error);
+  const colibri_status status = table->create(
+      resources.data(), static_cast<uint32_t>(resources.size()), nullptr, &tokenizer, &error);
   if (status != COLIBRI_OK) return from_c(status, error, "create");
   return PluginTokenizer(table, tokenizer);
+}
+
+Result<PluginTokenizer> PluginTokenizer::create(const colibri_plugin* plugin, std::string_view file,
+                                                std::string_view config) {
+  std::vector<Resource> files = {{"tokenizer.json", file}};
+  if (!config.empty()) files.push_back({"tokenizer_config.json", config});
+  return create(plugin, files);
 }
 
 Result<std::vector<int32_t>> PluginTokenizer::encode(std::string_view text, uint32_t flags) const {

@@ -13,9 +13,16 @@
 
 namespace colibri::testing {
 
+struct Resource {  // a file of the checkpoint
+  std::string_view name;
+  std::string_view bytes;
+};
+
 class PluginTokenizer {
  public:
-  // config: tokenizer_config.json; empty = the checkpoint has none.
+  static Result<PluginTokenizer> create(const colibri_plugin* plugin,
+                                        const std::vector<Resource>& files);
+  // From tokenizer.json and tokenizer_config.json; empty = the checkpoint has none.
   static Result<PluginTokenizer> create(const colibri_plugin* plugin, std::string_view file,
                                         std::string_view config = {});
 

@@ -15,7 +15,7 @@
 namespace colibri::tokenizers {
 
 struct Decoder {
-  bool byte_level = false;  // then nothing of the rest
+  bool byte_level = false;                                        // then nothing of the rest
   std::vector<std::pair<std::string, std::string>> replacements;  // in each token, in this order
   bool byte_fallback = false;                                     // <0x00> to <0xFF> are bytes
   TextRules rules;

@@ -54,8 +54,8 @@ Status MergeTable::add(std::string_view left, std::string_view right, uint32_t r
   const Merge merge{rank, vocabulary.id(joint)};
   const int32_t left_id = vocabulary.id(left);
   const int32_t right_id = vocabulary.id(right);
-  for (const auto& [token, id] : {Vocabulary::Entry{left, left_id}, {right, right_id},
-                                  {joint, merge.id}}) {
+  for (const auto& [token, id] :
+       {Vocabulary::Entry{left, left_id}, {right, right_id}, {joint, merge.id}}) {
     if (id < 0) {
       return corrupt_data("the token " + utf8::printable(token) + " is not in the vocabulary");
     }

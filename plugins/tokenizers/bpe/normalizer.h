@@ -15,6 +15,7 @@ class Normalizer {
  public:
   using Step = std::function<std::string(std::string_view)>;
 
+  bool empty() const { return steps_.empty(); }  // it changes nothing
   void nfc();
   void prepend(std::string_view what);  // to every text that is not empty
   void replace(std::string_view what, std::string_view by);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "plugins/tokenizers/bpe/ascii_matcher.h"
 #include "plugins/tokenizers/bpe/byte_level.h"
 #include "plugins/tokenizers/bpe/metaspace.h"
 #include "plugins/tokenizers/bpe/pattern.h"
@@ -23,8 +24,8 @@ constexpr char kByteLevelPattern[] =
 // Splits at what a pattern matches, or, inverted, at what it does not match.
 class PatternSplit : public PreTokenizer {
  public:
-  PatternSplit(Regex regex, Behavior behavior, bool invert)
-      : regex_(std::move(regex)), behavior_(behavior), invert_(invert) {}
+  PatternSplit(Regex regex, std::optional<AsciiMatcher> ascii, Behavior behavior, bool invert)
+      : regex_(std::move(regex)), ascii_(std::move(ascii)), behavior_(behavior), invert_(invert) {}
 
   Status apply(Pieces& pieces, SplitMemory& memory) const override {
     memory.ranges.clear();
@@ -45,7 +46,7 @@ class PatternSplit : public PreTokenizer {
     size_t end = 0;  // of the last match
     bool any = false;
     for (size_t from = 0; from <= text.size();) {
-      COLIBRI_ASSIGN(const Match match, regex_.find(text, from, memory.match));
+      COLIBRI_ASSIGN(const Match match, find(text, from, memory.match));
       if (match.begin == std::string_view::npos) break;
       if (match.begin == match.end && any && match.end == end) {
         // Empty and right behind the last match: look again one character on.
@@ -62,7 +63,19 @@ class PatternSplit : public PreTokenizer {
     return {};
   }
 
+  Result<Match> find(std::string_view text, size_t from, MatchMemory& memory) const {
+    if (ascii_) {
+      const AsciiMatcher::Answer answer = ascii_->find(text, from);
+      if (answer.outcome == AsciiMatcher::Outcome::kFound) return Match{answer.begin, answer.end};
+      if (answer.outcome == AsciiMatcher::Outcome::kNone) return Match{kNowhere, kNowhere};
+      from = answer.begin;
+    }
+    return regex_.find(text, from, memory);
+  }
+
+  static constexpr size_t kNowhere = std::string_view::npos;
   Regex regex_;
+  std::optional<AsciiMatcher> ascii_;  // the same pattern
   Behavior behavior_;
   bool invert_;
 };
@@ -142,7 +155,8 @@ void rewrite(Pieces& pieces, size_t reserve, Write write) {
     range = {begin, text.size()};
     first = false;
   }
-  pieces.text = std::move(text);
+  pieces.own = std::move(text);
+  pieces.text = pieces.own;
 }
 
 // Puts a space before every piece that does not begin with one.
@@ -212,7 +226,8 @@ class SpaceMarks : public PreTokenizer {
 Status add_pattern_split(std::string_view shown, const std::string& pattern, Behavior behavior,
                          bool invert, PreTokenizers& out) {
   COLIBRI_ASSIGN(Regex regex, Regex::compile(pattern, shown));
-  out.steps.push_back(std::make_unique<PatternSplit>(std::move(regex), behavior, invert));
+  out.steps.push_back(std::make_unique<PatternSplit>(
+      std::move(regex), AsciiMatcher::compile(pattern), behavior, invert));
   return {};
 }
 

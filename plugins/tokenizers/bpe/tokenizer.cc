@@ -10,7 +10,7 @@ namespace colibri::tokenizers {
 namespace {
 
 // Memory that served a longer text is not kept for the next one.
-constexpr size_t kKeptText = 1 << 20;
+constexpr size_t kKeptText = 4 << 20;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ struct Tokenizer::Scratch {
   MergeMemory merge;
   Pieces pieces;
   std::vector<Section> outer, inner;
-  std::string mapped;
+  std::string normalized, mapped;
   PieceCache cache;
 };
 
@@ -75,8 +75,12 @@ Status Tokenizer::encode_text(std::string_view text, bool parse_special, Scratch
       ids.push_back(section.id);
       continue;
     }
-    const std::string normalized = parts_.normalizer(
-        text.substr(section.range.begin, section.range.end - section.range.begin));
+    std::string_view normalized =
+        text.substr(section.range.begin, section.range.end - section.range.begin);
+    if (!parts_.normalizer.empty()) {
+      scratch.normalized = parts_.normalizer(normalized);
+      normalized = scratch.normalized;
+    }
     scratch.inner.clear();
     parts_.added.find(normalized, true, parse_special, scratch.inner);
     for (const Section& part : scratch.inner) {
@@ -84,9 +88,9 @@ Status Tokenizer::encode_text(std::string_view text, bool parse_special, Scratch
         ids.push_back(part.id);
         continue;
       }
-      COLIBRI_TRY(encode_section(
-          std::string_view(normalized).substr(part.range.begin, part.range.end - part.range.begin),
-          section.range.begin == 0 && part.range.begin == 0, scratch, ids));
+      COLIBRI_TRY(
+          encode_section(normalized.substr(part.range.begin, part.range.end - part.range.begin),
+                         section.range.begin == 0 && part.range.begin == 0, scratch, ids));
     }
   }
   return {};
@@ -112,9 +116,9 @@ Status Tokenizer::encode_piece(std::string_view piece, Scratch& scratch,
   if (piece.empty() || piece.size() > PieceCache::kMaxPiece) {
     return encode_new_piece(piece, scratch, ids);
   }
-  uint64_t key[2];
-  PieceCache::Entry& entry = scratch.cache.place(piece, key);
-  if (PieceCache::holds(entry, key)) {
+  const PieceCache::Key key = PieceCache::key(piece);
+  PieceCache::Entry& entry = scratch.cache.place(key);
+  if (entry.key == key) {
     ids.insert(ids.end(), entry.ids, entry.ids + entry.count);
     return {};
   }

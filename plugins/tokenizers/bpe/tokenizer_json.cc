@@ -67,8 +67,7 @@ class Reader {
   }
 
   void fill_table(const Decoder& decoder) {
-    const size_t ids =
-        std::max(vocabulary().ids(), static_cast<size_t>(parts_.added.max_id() + 1));
+    const size_t ids = std::max(vocabulary().ids(), static_cast<size_t>(parts_.added.max_id() + 1));
     parts_.table = decoder.table();
     parts_.table.resize(ids);
     for (int32_t id = 0; id < static_cast<int32_t>(ids); ++id) {

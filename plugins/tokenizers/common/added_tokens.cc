@@ -151,6 +151,10 @@ void AddedTokens::find(std::string_view text, bool normalized, bool parse_specia
   size_t end = 0;     // of the last token
   Range space{1, 0};  // the last run of spaces behind a token
   for (size_t at = 0; at < text.size();) {
+    if (!trie.begins_with(text[at])) {
+      ++at;
+      continue;
+    }
     const Trie::Hit hit = trie.longest(text, at);
     if (hit.size == 0) {
       ++at;

@@ -19,8 +19,7 @@ void DecodeTable::set_first(int32_t id, std::string bytes) {
 }
 
 std::string_view DecodeTable::bytes(int32_t id) const {
-  return known(id) ? std::string_view(entries_[static_cast<size_t>(id)].bytes)
-                   : std::string_view();
+  return known(id) ? std::string_view(entries_[static_cast<size_t>(id)].bytes) : std::string_view();
 }
 
 bool DecodeTable::is_special(int32_t id) const {

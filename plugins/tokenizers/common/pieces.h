@@ -17,12 +17,13 @@ struct Range {
 
 // Pieces may leave out parts of the text; none is empty.
 struct Pieces {
-  std::string text;
+  std::string_view text;
+  std::string own;  // the text, unless it is that of the caller
   std::vector<Range> ranges;
   bool at_start = false;  // text[0] begins the whole input
 
   std::string_view at(Range range) const {
-    return std::string_view(text).substr(range.begin, range.end - range.begin);
+    return text.substr(range.begin, range.end - range.begin);
   }
 };
 

@@ -151,9 +151,20 @@ class PluginTable {
 };
 
 template <typename Reader, typename Tokenizer>
-const colibri_tokenizer_1 PluginTable<Reader, Tokenizer>::kTable = {
-    sizeof(colibri_tokenizer_1), accepts,     create,     nullptr,    nullptr,
-    destroy,                     vocabulary,  encode,     token_bytes, token_id,
-    is_special,                  special,     decode_state_bytes, decode_next, decode_finish};
+const colibri_tokenizer_1 PluginTable<Reader, Tokenizer>::kTable = {sizeof(colibri_tokenizer_1),
+                                                                    accepts,
+                                                                    create,
+                                                                    nullptr,
+                                                                    nullptr,
+                                                                    destroy,
+                                                                    vocabulary,
+                                                                    encode,
+                                                                    token_bytes,
+                                                                    token_id,
+                                                                    is_special,
+                                                                    special,
+                                                                    decode_state_bytes,
+                                                                    decode_next,
+                                                                    decode_finish};
 
 }  // namespace colibri::tokenizers
