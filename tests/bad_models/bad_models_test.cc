@@ -10,7 +10,9 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <utility>
 
+#include "plugins/formats/gguf/format.h"
 #include "plugins/formats/safetensors/format.h"
 #include "runtime/config/architecture.h"
 #include "runtime/model/bind.h"
@@ -34,12 +36,17 @@ Status check_finite(const model::ModelSource& source, const model::Weight& weigh
 }
 
 Status load(const std::string& path) {
-  const colibri_format_1* format = safetensors::format_table();
   COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files, model::ModelFiles::open(path));
-  char why_not[128] = {};
-  if (format->accepts(files->table(), why_not) == 0) {
-    return unsupported(path + ": safetensors: " + why_not);
+  const std::pair<const char*, const colibri_format_1*> formats[] = {
+      {"safetensors", safetensors::format_table()}, {"gguf", gguf::format_table()}};
+  const colibri_format_1* format = nullptr;
+  std::string reasons;
+  for (const auto& [name, table] : formats) {
+    char why_not[128] = {};
+    if (format == nullptr && table->accepts(files->table(), why_not) != 0) format = table;
+    reasons += std::string("\n  ") + name + ": " + why_not;
   }
+  if (format == nullptr) return unsupported(path + ": no format plugin accepts this model:" + reasons);
   COLIBRI_ASSIGN(const std::unique_ptr<model::ModelSource> source,
                  model::ModelSource::open(std::move(files), format));
   COLIBRI_ASSIGN(const std::vector<config::Architecture> known,
@@ -88,7 +95,7 @@ class BadModels : public ::testing::Test {
 
 std::vector<BadModel> all_cases() {
   std::vector<BadModel> all;
-  for (const auto& group : {bad_files(), bad_headers(), bad_configs(), bad_tensors()}) {
+  for (const auto& group : {bad_files(), bad_headers(), bad_gguf(), bad_configs(), bad_tensors()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -20,6 +20,7 @@ struct BadModel {
 
 std::vector<BadModel> bad_files();    // what stands in the folder
 std::vector<BadModel> bad_headers();  // model.safetensors and its index
+std::vector<BadModel> bad_gguf();     // GGUF files and their parts
 std::vector<BadModel> bad_configs();  // config.json and the other JSON files
 std::vector<BadModel> bad_tensors();  // what does not fit the architecture, and the numbers
 
