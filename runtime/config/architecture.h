@@ -6,22 +6,25 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/base/status.h"
 #include "runtime/config/expression.h"
+#include "runtime/config/schema.h"
 #include "runtime/config/value.h"
 
 namespace colibri::config {
 
-// A metadata key and the values it may have. Metadata is flat, so an object is there as the keys
+// A metadata key and the values it may have, or must not have. Metadata is flat, so an object is there as the keys
 // below it: a model has the key "rope_scaling" if it has "rope_scaling" or any "rope_scaling.*",
 // and then its value is no literal, so that `rope_scaling: [null]` refuses every object.
 struct Condition {
   std::string key;  // "model_type", "rope_parameters.rope_type"
-  std::vector<Literal> allowed;
+  std::vector<Literal> values;  // null also stands for a key that is not there
+  bool negated = false;         // { not: [...] }: any value but these
   Position position;
 };
 
@@ -33,14 +36,26 @@ struct Dimension {
   Expr value;             // references are metadata keys
 };
 
-// What a tensor of a role is called in a checkpoint.
+// Which rows of a stored matrix are meant: of every `group` consecutive ones, `count` beginning with
+// the `from`-th. Each such piece may be transposed.
+struct RowSelection {
+  Expr group, from, count;  // integers over `dims`
+  bool transpose = false;
+};
+
+// What a tensor of a role is called in a checkpoint, and how it lies there. A role may have several:
+// the first whose tensor is there counts.
 struct TensorTemplate {
-  enum class Scope { kModel, kLayer, kExpert };
+  enum class Scope { kModel, kLayer, kDense, kShared, kExpert };
   Scope scope = Scope::kModel;
   std::string role;     // "embedding", "q", "gate", ...
-  std::string pattern;  // with {l} for the layer (scopes kLayer, kExpert) and {e} for the expert
+  std::string pattern;  // with {l} for the layer (all but kModel) and {e} for the expert
+  Expr when;            // boolean over `dims`; false = the model has no such tensor
   Expr optional;        // boolean over `dims`; true = it may be absent
   std::string tied_to;  // the role whose tensor stands in if it is absent; empty = none
+  bool slice = false;   // one tensor for all experts: {e} is the index of its first dimension
+  bool transpose = false;            // stored as [columns, rows]
+  std::optional<RowSelection> rows;  // of the matrix, after transposing; nullopt = all
   Position position;
   std::string key;  // "tensors.hf.layer.q"
 };
@@ -52,21 +67,32 @@ struct Vocabulary {
   std::vector<Condition> require;  // a key that is there has one of these values, else refuse:
                                    // anything else would change the mathematics
   std::vector<Dimension> dims;
-  std::vector<TensorTemplate> tensors;  // every role of every scope, once
-  std::vector<std::string> ignore;      // globs (* and ?) of tensors that are of no use
+  std::vector<TensorTemplate> tensors;  // those of a role in the order of preference
+  std::vector<std::string> ignore;      // globs (* and ?) of tensors that are of no use, with
+                                        // {layers} for the number of layers
 
   const Dimension* dimension(std::string_view dimension_name) const;  // nullptr = not given
-  const TensorTemplate* tensor(std::string_view role) const;          // nullptr = not given
+  bool names(TensorTemplate::Scope scope) const;  // whether there is a tensor of this scope
+  bool names(TensorTemplate::Scope scope, std::string_view role) const;
 };
 
 enum class NormKind { kRms };
-enum class Topology { kPre };  // x += attention(norm(x)); x += experts(norm(x))
-enum class AttentionKind { kGqa };
+enum class Topology { kPre };  // x += attention(norm(x)); x += ffn(norm(x))
+enum class AttentionKind { kGqa, kMla };
+enum class QkNorm { kNone, kHead, kFull };
 enum class RopeStyle { kHalf, kInterleaved };  // pairs (i, i + dims/2), or (2i, 2i + 1)
-enum class RopeScaling { kNone };
+enum class RopeScaling { kNone, kLinear, kLlama3, kYarn };
 enum class Activation { kSilu };
-enum class RouterScore { kSoftmax };
+enum class RouterScore { kSoftmax, kSigmoid };
+enum class GroupRule { kMax, kTop2Sum };
+enum class GroupMask { kNegativeInfinity, kZero };
 enum class RouterApply { kOutput };  // the score multiplies what an expert puts out
+
+// One of some words, each of which stands for an enumerator.
+struct Word {
+  Expr expr;  // a text
+  std::span<const Choice> choices;
+};
 
 // Expressions in block options refer to names of `dims`, which every vocabulary gives.
 struct Architecture {
@@ -81,28 +107,52 @@ struct Architecture {
   } embedding;
   struct Norm {
     NormKind kind = NormKind::kRms;
-    Expr eps;  // number
+    Expr eps;         // number
+    Expr latent_eps;  // number, of the norms of latents; null = eps
   } norm;
   Topology topology = Topology::kPre;
+  Expr residual_scale;  // number; on what attention and ffn add to the residual
+  struct Logits {
+    Expr scale;  // number
+  } logits;
+  struct Layers {
+    Expr first_dense;  // integer: so many layers, from the first, have no experts
+    Expr moe_every;    // integer: of the others every so many-th has experts
+    Expr dense;        // integers: layers that have none in any case
+  } layers;
   struct Attention {
     AttentionKind kind = AttentionKind::kGqa;
+    Word qk_norm;               // QkNorm
     std::optional<Expr> scale;  // number; nullopt = 1 / sqrt(head_dim)
+    Expr mscale;                // number: see the table
     Expr window;                // integer: keys a query sees, itself included; null = all
+    Expr window_layers;         // booleans, repeated: which layers have the window; null = all
+    Expr window_from;           // integer: the first layer that may have it
   } attention;
   struct Rope {
-    RopeStyle style = RopeStyle::kHalf;
+    Word style;  // RopeStyle
     Expr dims;   // integer: rotated elements of each head
     Expr theta;  // number: base of the frequencies
-    RopeScaling scaling = RopeScaling::kNone;
+    Word scaling;  // RopeScaling; those below are its parameters
+    Expr factor, original_tokens, low_freq_factor, high_freq_factor, beta_fast, beta_slow;  // numbers
+    Expr truncate;                              // boolean
+    Expr attention_factor, mscale, mscale_all;  // numbers or null
   } rope;
   struct Ffn {
     Activation activation = Activation::kSilu;
     bool gated = true;  // act(gate(x)) * up(x)
+    Expr clamp, alpha, up_offset;  // numbers; 0 = not
   } ffn;
   struct Router {
-    RouterScore score = RouterScore::kSoftmax;
+    Word score;        // RouterScore
     Expr renormalize;  // boolean: the chosen scores are divided by their sum
+    Expr scale;        // number, on the chosen scores
     RouterApply apply = RouterApply::kOutput;
+    struct Groups {
+      Expr count, keep;  // integers; 0 or 1 = no groups
+      Word rule;         // GroupRule
+      Word mask;         // GroupMask
+    } groups;
   } router;
 };
 

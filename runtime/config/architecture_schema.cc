@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/architecture_schema.h"
 
+#include "runtime/config/architecture_choices.h"
+#include "runtime/config/architecture_page.h"
 #include "runtime/config/architecture_types.h"
 
 namespace colibri::config {
@@ -39,40 +41,96 @@ constexpr Field kNorm[] = {
         .name = "eps",
         .doc = "Added to the mean square.",
     }),
+    field<&Architecture::Norm::latent_eps, &kNumberOrNullExprType>({
+        .name = "latent_eps",
+        .fallback = "null",
+        .doc = "The same for the norms of `mla`'s latents; null: as `eps`.",
+    }),
 };
 constexpr Table kNormTable = {"norm", kNorm};
 
 constexpr Choice kTopologies[] = {{"pre", static_cast<int64_t>(Topology::kPre)}};
 
-constexpr Choice kAttentionKinds[] = {{"gqa", static_cast<int64_t>(AttentionKind::kGqa)}};
+constexpr Field kLogits[] = {
+    field<&Architecture::Logits::scale, &kNumberExprType>({
+        .name = "scale",
+        .fallback = "1.0",
+        .doc = "Factor on the logits.",
+    }),
+};
+constexpr Table kLogitsTable = {"logits", kLogits};
+
+constexpr Field kLayers[] = {
+    field<&Architecture::Layers::first_dense, &kIntegerExprType>({
+        .name = "first_dense",
+        .fallback = "0",
+        .doc = "So many layers, from the first, are dense: they have no experts.",
+    }),
+    field<&Architecture::Layers::moe_every, &kIntegerExprType>({
+        .name = "moe_every",
+        .fallback = "1",
+        .doc = "Layer l is dense too if l + 1 is no multiple of this.",
+    }),
+    field<&Architecture::Layers::dense, &kIntegersExprType>({
+        .name = "dense",
+        .fallback = "[]",
+        .doc = "Layers that are dense in any case, counted from 0.",
+    }),
+};
+constexpr Table kLayersTable = {"layers", kLayers};
+
+constexpr Choice kAttentionKinds[] = {
+    {"gqa", static_cast<int64_t>(AttentionKind::kGqa)},
+    {"mla", static_cast<int64_t>(AttentionKind::kMla)},
+};
 
 constexpr Field kAttention[] = {
     field<&Architecture::Attention::kind>({
         .name = "kind",
-        .doc = "`gqa`: query heads share key and value heads in groups of heads / kv_heads.",
+        .doc = "`gqa`: query heads share key and value heads in groups of heads / kv_heads. `mla`: "
+               "keys and values of all heads are projections of one latent of each token, and the "
+               "last `rope.dims` elements of the heads share one rotated key.",
         .choices = kAttentionKinds,
+    }),
+    field<&Architecture::Attention::qk_norm, &kWordType>({
+        .name = "qk_norm",
+        .fallback = "none",
+        .doc = "Norm of queries and keys before their rotation: of each head by itself (`head`), "
+               "or over all heads together (`full`).",
+        .choices = kQkNorms,
     }),
     field<&Architecture::Attention::scale, &kAttentionScaleType>({
         .name = "scale",
         .fallback = "inverse_sqrt_head_dim",
         .doc = "Factor on the dot product of query and key.",
     }),
+    field<&Architecture::Attention::mscale, &kNumberExprType>({
+        .name = "mscale",
+        .fallback = "0",
+        .doc = "With the rope scaling `yarn` another factor on it, "
+               "(0.1 * mscale * ln(rope.factor) + 1)^2.",
+    }),
     field<&Architecture::Attention::window, &kIntegerOrNullExprType>({
         .name = "window",
         .fallback = "null",
         .doc = "Keys that a query sees, its own included; null: all before it.",
     }),
+    field<&Architecture::Attention::window_layers, &kBooleansOrNullExprType>({
+        .name = "window_layers",
+        .fallback = "null",
+        .doc = "Which layers have the window: a list that is repeated over the layers; null: all.",
+    }),
+    field<&Architecture::Attention::window_from, &kIntegerExprType>({
+        .name = "window_from",
+        .fallback = "0",
+        .doc = "The first layer that may have the window.",
+    }),
 };
 constexpr Table kAttentionTable = {"attention", kAttention};
 
-constexpr Choice kRopeStyles[] = {
-    {"half", static_cast<int64_t>(RopeStyle::kHalf)},
-    {"interleaved", static_cast<int64_t>(RopeStyle::kInterleaved)},
-};
-constexpr Choice kRopeScalings[] = {{"none", static_cast<int64_t>(RopeScaling::kNone)}};
 
 constexpr Field kRope[] = {
-    field<&Architecture::Rope::style>({
+    field<&Architecture::Rope::style, &kWordType>({
         .name = "style",
         .doc = "Which elements are rotated together. `half`: (i, i + dims/2); `interleaved`: "
                "(2i, 2i + 1).",
@@ -81,17 +139,70 @@ constexpr Field kRope[] = {
     field<&Architecture::Rope::dims, &kIntegerExprType>({
         .name = "dims",
         .fallback = "$head_dim",
-        .doc = "Elements of each head that are rotated, from its start.",
+        .doc = "Elements of each head that are rotated: with `gqa` the first, with `mla` the last.",
     }),
     field<&Architecture::Rope::theta, &kNumberExprType>({
         .name = "theta",
         .doc = "Base of the frequencies theta^(-2i/dims).",
     }),
-    field<&Architecture::Rope::scaling>({
+    field<&Architecture::Rope::scaling, &kWordType>({
         .name = "scaling",
         .fallback = "none",
-        .doc = "Change of the frequencies for long contexts.",
+        .doc = "Change of the frequencies for long contexts. `linear`: divided by `factor`. "
+               "`llama3`: low ones divided by `factor`, high ones kept, a ramp between. `yarn`: "
+               "the same by the number of turns in `original_tokens` (arXiv:2309.00071).",
         .choices = kRopeScalings,
+    }),
+    field<&Architecture::Rope::factor, &kNumberExprType>({
+        .name = "factor",
+        .fallback = "1.0",
+        .doc = "Of `scaling`: how many times longer contexts become.",
+    }),
+    field<&Architecture::Rope::original_tokens, &kNumberExprType>({
+        .name = "original_tokens",
+        .fallback = "$max_tokens",
+        .doc = "Of `llama3` and `yarn`: the context before it.",
+    }),
+    field<&Architecture::Rope::low_freq_factor, &kNumberExprType>({
+        .name = "low_freq_factor",
+        .fallback = "1.0",
+        .doc = "Of `llama3`: turns in the original context up to which a frequency is low.",
+    }),
+    field<&Architecture::Rope::high_freq_factor, &kNumberExprType>({
+        .name = "high_freq_factor",
+        .fallback = "4.0",
+        .doc = "Of `llama3`: turns from which it is high.",
+    }),
+    field<&Architecture::Rope::beta_fast, &kNumberExprType>({
+        .name = "beta_fast",
+        .fallback = "32.0",
+        .doc = "Of `yarn`: turns from which a frequency is kept.",
+    }),
+    field<&Architecture::Rope::beta_slow, &kNumberExprType>({
+        .name = "beta_slow",
+        .fallback = "1.0",
+        .doc = "Of `yarn`: turns up to which it is divided by `factor`.",
+    }),
+    field<&Architecture::Rope::truncate, &kBooleanExprType>({
+        .name = "truncate",
+        .fallback = "true",
+        .doc = "Of `yarn`: whether the ends of the ramp are rounded outwards to whole pairs.",
+    }),
+    field<&Architecture::Rope::attention_factor, &kNumberOrNullExprType>({
+        .name = "attention_factor",
+        .fallback = "null",
+        .doc = "Of `yarn`: factor on cosines and sines; null: m(mscale) / m(mscale_all), or m(1) "
+               "without them, with m(s) = 0.1 * s * ln(factor) + 1.",
+    }),
+    field<&Architecture::Rope::mscale, &kNumberOrNullExprType>({
+        .name = "mscale",
+        .fallback = "null",
+        .doc = "Of `yarn`: see `attention_factor`.",
+    }),
+    field<&Architecture::Rope::mscale_all, &kNumberOrNullExprType>({
+        .name = "mscale_all",
+        .fallback = "null",
+        .doc = "Of `yarn`: see `attention_factor`.",
     }),
 };
 constexpr Table kRopeTable = {"rope", kRope};
@@ -110,31 +221,52 @@ constexpr Field kFfn[] = {
         .doc = "`true`: down(activation(gate(x)) * up(x)).",
         .choices = kGated,
     }),
+    field<&Architecture::Ffn::clamp, &kNumberExprType>({
+        .name = "clamp",
+        .fallback = "0",
+        .doc = "If not 0: gate(x) is at most this, and up(x) at most this far from 0.",
+    }),
+    field<&Architecture::Ffn::alpha, &kNumberExprType>({
+        .name = "alpha",
+        .fallback = "0",
+        .doc = "If not 0: the activation is x / (1 + exp(-alpha * x)).",
+    }),
+    field<&Architecture::Ffn::up_offset, &kNumberExprType>({
+        .name = "up_offset",
+        .fallback = "0",
+        .doc = "Added to up(x).",
+    }),
 };
 constexpr Table kFfnTable = {"ffn", kFfn};
 
-constexpr Choice kRouterScores[] = {{"softmax", static_cast<int64_t>(RouterScore::kSoftmax)}};
 constexpr Choice kRouterApplies[] = {{"output", static_cast<int64_t>(RouterApply::kOutput)}};
 
-constexpr Field kRouter[] = {
-    field<&Architecture::Router::score>({
-        .name = "score",
-        .doc = "`softmax`: softmax over all experts; the best top_k are chosen.",
-        .choices = kRouterScores,
+constexpr Field kGroups[] = {
+    field<&Architecture::Router::Groups::count, &kIntegerExprType>({
+        .name = "count",
+        .fallback = "0",
+        .doc = "Equal runs of experts; 0 or 1: no groups.",
     }),
-    field<&Architecture::Router::renormalize, &kBooleanExprType>({
-        .name = "renormalize",
-        .doc = "Whether the chosen scores are divided by their sum. Softmax over the chosen logits "
-               "alone is the same as true.",
+    field<&Architecture::Router::Groups::keep, &kIntegerExprType>({
+        .name = "keep",
+        .fallback = "1",
+        .doc = "So many groups, the best, are kept.",
     }),
-    field<&Architecture::Router::apply>({
-        .name = "apply",
-        .fallback = "output",
-        .doc = "`output`: a score multiplies what its expert puts out.",
-        .choices = kRouterApplies,
+    field<&Architecture::Router::Groups::rule, &kWordType>({
+        .name = "rule",
+        .fallback = "max",
+        .doc = "What a group counts by: its largest score plus `select_bias`, or the sum of its "
+               "two largest.",
+        .choices = kGroupRules,
+    }),
+    field<&Architecture::Router::Groups::mask, &kWordType>({
+        .name = "mask",
+        .fallback = "negative_infinity",
+        .doc = "What stands in for the scores of the groups that are not kept.",
+        .choices = kGroupMasks,
     }),
 };
-constexpr Table kRouterTable = {"router", kRouter};
+constexpr Table kGroupsTable = {"groups", kGroups};
 
 // Parts that stand in the Architecture itself.
 constexpr Field whole(Field description) {
@@ -147,6 +279,38 @@ constexpr Field part(Field description, const Table& table) {
   description.type = &kTableType;
   return description;
 }
+
+constexpr Field kRouter[] = {
+    field<&Architecture::Router::score, &kWordType>({
+        .name = "score",
+        .fallback = "softmax",
+        .doc = "Of each expert, from its logit: `softmax` over all of them, or `sigmoid` of its "
+               "own. The best top_k by score plus `select_bias` are chosen.",
+        .choices = kRouterScores,
+    }),
+    field<&Architecture::Router::renormalize, &kBooleanExprType>({
+        .name = "renormalize",
+        .fallback = "false",
+        .doc = "Whether the chosen scores are divided by their sum. Softmax over the chosen logits "
+               "alone is the same as true.",
+    }),
+    field<&Architecture::Router::scale, &kNumberExprType>({
+        .name = "scale",
+        .fallback = "1.0",
+        .doc = "Factor on the chosen scores.",
+    }),
+    field<&Architecture::Router::apply>({
+        .name = "apply",
+        .fallback = "output",
+        .doc = "`output`: a score multiplies what its expert puts out.",
+        .choices = kRouterApplies,
+    }),
+    field<&Architecture::Router::groups>(part({.name = "groups",
+                                               .fallback = "{}",
+                                               .doc = "Only experts of the best groups are chosen."},
+                                              kGroupsTable)),
+};
+constexpr Table kRouterTable = {"router", kRouter};
 
 constexpr Field kArchitecture[] = {
     {
@@ -187,15 +351,31 @@ constexpr Field kArchitecture[] = {
     field<&Architecture::topology>({
         .name = "topology",
         .doc = "How a layer is put together. `pre`: x += attention(norm(x)), then "
-               "x += experts(norm(x)).",
+               "x += ffn(norm(x)).",
         .choices = kTopologies,
     }),
+    field<&Architecture::residual_scale, &kNumberExprType>({
+        .name = "residual_scale",
+        .fallback = "1.0",
+        .doc = "Factor on what attention and ffn add to x.",
+    }),
+    field<&Architecture::logits>(
+        part({.name = "logits", .fallback = "{}", .doc = "The logits."}, kLogitsTable)),
+    field<&Architecture::layers>(
+        part({.name = "layers",
+              .fallback = "{}",
+              .doc = "Which layers are dense, in a model that has experts. The others add what the "
+                     "chosen experts put out, and what a shared expert does."},
+             kLayersTable)),
     field<&Architecture::attention>(
         part({.name = "attention", .doc = "Attention."}, kAttentionTable)),
     field<&Architecture::rope>(part({.name = "rope", .doc = "Rotary positions."}, kRopeTable)),
-    field<&Architecture::ffn>(part({.name = "ffn", .doc = "An expert."}, kFfnTable)),
-    field<&Architecture::router>(
-        part({.name = "router", .doc = "How experts are chosen and weighted."}, kRouterTable)),
+    field<&Architecture::ffn>(
+        part({.name = "ffn", .doc = "An expert, a shared one and the ffn of a dense layer."},
+             kFfnTable)),
+    field<&Architecture::router>(part(
+        {.name = "router", .fallback = "{}", .doc = "How experts are chosen and weighted."},
+        kRouterTable)),
     whole({
         .name = "tensors",
         .doc = "By vocabulary: what the checkpoint calls its tensors.",
@@ -203,78 +383,8 @@ constexpr Field kArchitecture[] = {
     }),
 };
 
-constexpr DimensionField kDimensions[] = {
-    {.name = "layers", .doc = "Layers."},
-    {.name = "hidden", .doc = "Width of the residual stream."},
-    {.name = "vocabulary", .doc = "Rows of the embedding."},
-    {.name = "max_tokens", .doc = "Longest sequence the model was made for."},
-    {.name = "heads", .doc = "Query heads."},
-    {.name = "kv_heads", .doc = "Key and value heads."},
-    {.name = "head_dim", .doc = "Width of a head."},
-    {.name = "experts", .doc = "Experts of a layer."},
-    {.name = "top_k", .doc = "Experts that a token visits."},
-    {.name = "expert_inner", .doc = "Inner width of an expert."},
-    {.name = "eps", .type = Type::kNumber, .required = false, .doc = "For `norm.eps`."},
-    {.name = "rope_theta", .type = Type::kNumber, .required = false, .doc = "For `rope.theta`."},
-    {.name = "renormalize",
-     .type = Type::kBoolean,
-     .required = false,
-     .doc = "For `router.renormalize`."},
-    {.name = "sliding_window",
-     .nullable = true,
-     .required = false,
-     .doc = "For `attention.window`; null: none."},
-    {.name = "tied",
-     .type = Type::kBoolean,
-     .required = false,
-     .doc = "Whether the head is the embedding; for `optional` of the head."},
-};
-
-constexpr std::string_view kPage = R"(# Architecture documents
-
-An architecture document says how the models of a family compute and what their checkpoints call
-things, so that a new family needs no C++. `configs/architectures/mixtral.yaml` is a whole one. The
-documents of `share/colibri/architectures` are known by name; a pipeline may also name a file
-(`model.architecture`).
-
-A *vocabulary* is the names that one kind of checkpoint uses: `hf` for Hugging Face folders. `match`
-names the vocabularies of a document; `dims` and `tensors` have a part for each of them.
-
-Where a value is called an expression it is one of
-
-- a literal: `10000.0`, `true`, and where it is allowed `null`;
-- `$name`: in `dims` a metadata key (`$rope_parameters.rope_theta` reads an object within
-  config.json), in the block options a name of `dims`;
-- `{ first: [a, b, ...] }`: the first operand that the model has and that is not null, or null;
-- `{ div: [a, b] }`: the quotient; of integers it must leave no remainder.
-
-A tensor is a name, or `{ name: ..., tied_to: role, optional: expression }`: where `optional` is
-true and the checkpoint lacks the tensor, that of the other role takes its place. `{l}` stands for
-the number of the layer and `{e}` for that of the expert. A tensor of a checkpoint that no role and
-no glob of `ignore` names is an error when the model is loaded.
-)";
-
-using Scope = TensorTemplate::Scope;
-constexpr RoleField kRoles[] = {
-    {"embedding", "embedding", Scope::kModel, "[vocabulary, hidden]"},
-    {"head", "head", Scope::kModel, "[vocabulary, hidden]"},
-    {"final_norm", "final_norm", Scope::kModel, "[hidden]"},
-    {"attention_norm", "layer.attention_norm", Scope::kLayer, "[hidden]"},
-    {"q", "layer.q", Scope::kLayer, "[heads * head_dim, hidden]"},
-    {"k", "layer.k", Scope::kLayer, "[kv_heads * head_dim, hidden]"},
-    {"v", "layer.v", Scope::kLayer, "[kv_heads * head_dim, hidden]"},
-    {"o", "layer.o", Scope::kLayer, "[hidden, heads * head_dim]"},
-    {"ffn_norm", "layer.ffn_norm", Scope::kLayer, "[hidden]"},
-    {"router", "layer.router", Scope::kLayer, "[experts, hidden]"},
-    {"gate", "expert.gate", Scope::kExpert, "[expert_inner, hidden]"},
-    {"up", "expert.up", Scope::kExpert, "[expert_inner, hidden]"},
-    {"down", "expert.down", Scope::kExpert, "[hidden, expert_inner]"},
-};
-
 }  // namespace
 
-constexpr Table kArchitectureTable = {"Architecture", kArchitecture, kPage};
-constexpr std::span<const DimensionField> kDimensionFields = kDimensions;
-constexpr std::span<const RoleField> kRoleFields = kRoles;
+constexpr Table kArchitectureTable = {"Architecture", kArchitecture, kArchitecturePage};
 
 }  // namespace colibri::config

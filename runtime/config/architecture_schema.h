@@ -12,24 +12,42 @@ namespace colibri::config {
 
 extern const Table kArchitectureTable;
 
-// A name that `dims` may give. Those that are not required must be referred to by a block option
-// or a tensor.
+// A name that `dims` may give. Those that neither are required nor count something by themselves
+// must be referred to by a block option or a tensor.
 struct DimensionField {
   std::string_view name;
   Type type = Type::kInteger;
   bool nullable = false;
-  bool required = true;
+  bool required = false;  // of every model
+  bool counts = false;    // means something without a reference to it
   std::string_view doc;
+  std::span<const Choice> choices = {};  // of a word
 };
 extern const std::span<const DimensionField> kDimensionFields;
 
-// A role that `tensors` must give a name for.
+// A role that `tensors` may give a name for.
 struct RoleField {
+  // Where it must be given or may be given: always, with an attention.kind, with `expert` or with
+  // `shared` tensors. Elsewhere it has no meaning.
+  enum class Need {
+    kAlways,
+    kOptional,
+    kGqa,
+    kOptionalGqa,
+    kMla,
+    kOptionalMla,
+    kExperts,
+    kOptionalExperts,
+    kOptionalShared,
+  };
   std::string_view name;
-  std::string_view key;  // within a vocabulary
   TensorTemplate::Scope scope;
+  Need need;  // within its scope
   std::string_view doc;
 };
 extern const std::span<const RoleField> kRoleFields;
+
+// The key of the roles of a scope within a vocabulary; empty for kModel.
+const char* scope_key(TensorTemplate::Scope scope);
 
 }  // namespace colibri::config

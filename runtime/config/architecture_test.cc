@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "runtime/base/file.h"
@@ -33,10 +34,10 @@ TEST_F(Mixtral, MatchesAndRequires) {
   EXPECT_EQ(document_.name, "mixtral");
   ASSERT_EQ(hf_->match.size(), 1u);
   EXPECT_EQ(hf_->match[0].key, "model_type");
-  EXPECT_EQ(hf_->match[0].allowed, std::vector<Literal>{std::string("mixtral")});
+  EXPECT_EQ(hf_->match[0].values, std::vector<Literal>{std::string("mixtral")});
   const auto allowed = [&](const std::string& key) {
     for (const Condition& condition : hf_->require) {
-      if (condition.key == key) return condition.allowed;
+      if (condition.key == key) return condition.values;
     }
     return std::vector<Literal>();
   };
@@ -72,7 +73,7 @@ TEST_F(Mixtral, BlockOptions) {
   EXPECT_EQ(document_.norm.eps.name, "eps");
   EXPECT_FALSE(document_.attention.scale);
   EXPECT_EQ(document_.attention.window.name, "sliding_window");
-  EXPECT_EQ(document_.rope.style, RopeStyle::kHalf);
+  EXPECT_EQ(document_.rope.style.expr.literal, Literal(std::string("half")));
   EXPECT_EQ(document_.rope.dims.name, "head_dim");
   EXPECT_EQ(document_.rope.theta.name, "rope_theta");
   EXPECT_EQ(document_.router.renormalize.literal, Literal(true));
@@ -81,12 +82,18 @@ TEST_F(Mixtral, BlockOptions) {
 
 TEST_F(Mixtral, TensorsHaveScopesAndTies) {
   EXPECT_EQ(hf_->tensors.size(), 13u);
-  const TensorTemplate* up = hf_->tensor("up");
+  const auto tensor = [&](const std::string& role) {
+    const auto found =
+        std::find_if(hf_->tensors.begin(), hf_->tensors.end(),
+                     [&](const TensorTemplate& words) { return words.role == role; });
+    return found == hf_->tensors.end() ? nullptr : &*found;
+  };
+  const TensorTemplate* up = tensor("up");
   ASSERT_NE(up, nullptr);
   EXPECT_EQ(up->scope, TensorTemplate::Scope::kExpert);
   EXPECT_EQ(up->pattern, "model.layers.{l}.block_sparse_moe.experts.{e}.w3.weight");
   EXPECT_EQ(up->optional.literal, Literal(false));
-  const TensorTemplate* head = hf_->tensor("head");
+  const TensorTemplate* head = tensor("head");
   EXPECT_EQ(head->tied_to, "embedding");
   EXPECT_EQ(head->optional.name, "tied");
   EXPECT_EQ(hf_->ignore, std::vector<std::string>{"*.rotary_emb.inv_freq"});

@@ -30,6 +30,26 @@ void read_expr(const Field&, const Value& value, const std::string& key, void* m
   }
 }
 
+// ---- words ----
+
+std::string word_text(const Field& field) {
+  return choice_text(field) + ", $name or an expression";
+}
+
+Json word_json(const Field& field) {
+  return {{"anyOf", Json::array({choice_json(field), expr_json(field)})}};
+}
+
+void read_word(const Field& field, const Value& value, const std::string& key, void* member,
+               Problems& problems) {
+  auto& word = *static_cast<Word*>(member);
+  word.choices = field.choices;
+  auto expr = parse_expression(Type::kText, false, value, key, problems, field.choices);
+  if (expr) word.expr = std::move(*expr);
+}
+
+// ---- the scale of attention ----
+
 std::string attention_scale_text(const Field& field) {
   return std::string(kInverseSqrtHeadDim) + ", " + expr_text<Type::kNumber, false>(field);
 }
@@ -52,14 +72,17 @@ void read_attention_scale(const Field& field, const Value& value, const std::str
 
 }  // namespace
 
-constexpr FieldType kBooleanExprType = {expr_text<Type::kBoolean, false>, expr_json,
-                                        read_expr<Type::kBoolean, false>};
-constexpr FieldType kIntegerExprType = {expr_text<Type::kInteger, false>, expr_json,
-                                        read_expr<Type::kInteger, false>};
-constexpr FieldType kIntegerOrNullExprType = {expr_text<Type::kInteger, true>, expr_json,
-                                              read_expr<Type::kInteger, true>};
-constexpr FieldType kNumberExprType = {expr_text<Type::kNumber, false>, expr_json,
-                                       read_expr<Type::kNumber, false>};
+template <Type type, bool nullable>
+constexpr FieldType kExprType = {expr_text<type, nullable>, expr_json, read_expr<type, nullable>};
+
+constexpr FieldType kBooleanExprType = kExprType<Type::kBoolean, false>;
+constexpr FieldType kBooleansOrNullExprType = kExprType<Type::kBooleans, true>;
+constexpr FieldType kIntegerExprType = kExprType<Type::kInteger, false>;
+constexpr FieldType kIntegerOrNullExprType = kExprType<Type::kInteger, true>;
+constexpr FieldType kIntegersExprType = kExprType<Type::kIntegers, false>;
+constexpr FieldType kNumberExprType = kExprType<Type::kNumber, false>;
+constexpr FieldType kNumberOrNullExprType = kExprType<Type::kNumber, true>;
+constexpr FieldType kWordType = {word_text, word_json, read_word};
 constexpr FieldType kAttentionScaleType = {attention_scale_text, attention_scale_json,
                                            read_attention_scale};
 

@@ -8,6 +8,7 @@
 
 #include "runtime/engine/rows.h"
 #include "runtime/model/codecs.h"
+#include "runtime/model/rows.h"
 
 namespace colibri::engine {
 namespace {
@@ -21,7 +22,7 @@ struct Piece {
 };
 
 int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
-  const auto row = std::max<uint64_t>(weight.bytes() / static_cast<uint64_t>(weight.rows), 1);
+  const uint64_t row = std::max<uint64_t>(model::row_bytes(weight), 1);
   const auto group = static_cast<int64_t>(std::max(packing.layout.rows, 1u));
   return std::max<int64_t>(static_cast<int64_t>(kPieceBytes / row) / group * group, group);
 }
@@ -30,13 +31,13 @@ int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
 Status load_rows(const model::ModelSource& source, const model::Weight& weight, int64_t first_row,
                  const Packing& packing, int64_t begin, int64_t end, std::byte* to,
                  std::byte* piece) {
-  const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
-  const uint64_t first = static_cast<uint64_t>(first_row + begin) * row_bytes;
+  const uint64_t row_bytes = model::row_bytes(weight);
   const uint64_t bytes = static_cast<uint64_t>(end - begin) * row_bytes;
-  COLIBRI_TRY(source.read(*weight.tensor, first, piece, bytes));
-  COLIBRI_TRY(
-      model::check_finite(weight.codec(), piece, bytes, weight.tensor->name, (first_row + begin) * weight.cols)
-          .at(source.files().path()));
+  COLIBRI_TRY(model::read_rows(source, weight, first_row + begin, first_row + end, piece,
+                               piece + align_up(bytes)));
+  COLIBRI_TRY(model::check_finite(weight.codec(), piece, bytes, weight.tensor->name,
+                                  (first_row + begin) * weight.cols)
+                  .at(source.files().path()));
   colibri_tensor from =
       matrix(weight.codec(), COLIBRI_LAYOUT_ROWS, end - begin, weight.cols, piece);
   from.stride[0] = static_cast<int64_t>(row_bytes);
@@ -50,9 +51,9 @@ Status load_rows(const model::ModelSource& source, const model::Weight& weight, 
 template <typename Part>
 Status for_each_part(const model::FfnSpec& weights, const Ffn& placed, const Part& part) {
   const std::pair<const model::Weight*, const Placed*> parts[] = {
-      {&weights.gate, placed.gate},           {&weights.up, placed.up},
-      {&weights.down, placed.down},           {&weights.gate_bias, placed.gate_bias},
-      {&weights.up_bias, placed.up_bias},     {&weights.down_bias, placed.down_bias}};
+      {&weights.gate, placed.gate},       {&weights.up, placed.up},
+      {&weights.down, placed.down},       {&weights.gate_bias, placed.gate_bias},
+      {&weights.up_bias, placed.up_bias}, {&weights.down_bias, placed.down_bias}};
   for (const auto& [weight, where] : parts) {
     if (where == nullptr) continue;
     COLIBRI_TRY(part(*weight, *where));
@@ -66,8 +67,8 @@ uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers) {
   uint64_t most = 0;
   const auto count = [&](const model::Weight& weight, int64_t weight_rows, const Packing& packing) {
     const int64_t rows = std::min(rows_per_piece(weight, packing), weight_rows);
-    const uint64_t row_bytes = weight.bytes() / static_cast<uint64_t>(weight.rows);
-    most = std::max(most, align_up(static_cast<uint64_t>(rows) * row_bytes));
+    const uint64_t piece = static_cast<uint64_t>(rows) * model::row_bytes(weight);
+    most = std::max(most, align_up(piece) + align_up(model::rows_scratch_bytes(weight, rows)));
   };
   for (const Placed& placed : layers.dense) {
     count(*placed.weight, placed.rows(), placed.packing);
@@ -88,16 +89,16 @@ uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers) {
 
 Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,
                    const Ffn& placed, std::byte* bundle, std::byte* staging) {
-  return for_each_part(
-      weights, placed, [&](const model::Weight& weight, const Placed& part) -> Status {
-        const int64_t step = rows_per_piece(weight, part.packing);
-        for (int64_t begin = 0; begin < weight.rows; begin += step) {
-          COLIBRI_TRY(load_rows(source, weight, 0, part.packing, begin,
-                                std::min(begin + step, weight.rows), bundle + part.offset,
-                                staging));
-        }
-        return {};
-      });
+  return for_each_part(weights, placed,
+                       [&](const model::Weight& weight, const Placed& part) -> Status {
+                         const int64_t step = rows_per_piece(weight, part.packing);
+                         for (int64_t begin = 0; begin < weight.rows; begin += step) {
+                           COLIBRI_TRY(load_rows(source, weight, 0, part.packing, begin,
+                                                 std::min(begin + step, weight.rows),
+                                                 bundle + part.offset, staging));
+                         }
+                         return {};
+                       });
 }
 
 Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
@@ -122,10 +123,9 @@ Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSp
     for (int64_t i = begin; i < end; ++i) {
       const Piece& piece = pieces[static_cast<size_t>(i)];
       const Placed& placed = *piece.placed;
-      Status status = load_rows(source, *placed.weight, placed.first_row, placed.packing,
-                                piece.begin, piece.end,
-                                static_cast<std::byte*>(placed.tensor.buffer),
-                                staging.data() + worker * per_worker);
+      Status status = load_rows(
+          source, *placed.weight, placed.first_row, placed.packing, piece.begin, piece.end,
+          static_cast<std::byte*>(placed.tensor.buffer), staging.data() + worker * per_worker);
       if (status.ok()) continue;
       const std::lock_guard lock(mutex);
       if (failure.ok()) failure = std::move(status);

@@ -1,227 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/bind.h"
 
-#include <algorithm>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "runtime/base/utf8.h"
-#include "runtime/model/codecs.h"
-#include "runtime/model/evaluate.h"
-#include "runtime/model/glob.h"
+#include "runtime/model/binder.h"
 #include "runtime/model/hyperparameters.h"
+#include "runtime/model/references.h"
 
 namespace colibri::model {
 namespace {
 
-constexpr size_t kShownTensors = 8;
+using config::TensorTemplate;
+using Scope = TensorTemplate::Scope;
 
-// An extent of a shape: the product of one or two dimensions.
-using Extent = std::vector<std::string_view>;
-
-struct Shape {
-  Extent rows;  // empty = a vector
-  Extent cols;
-};
-
-Shape shape_of(Role role) {
-  switch (role) {
-    case Role::kEmbedding:
-    case Role::kHead:
-      return {{"vocabulary"}, {"hidden"}};
-    case Role::kFinalNorm:
-    case Role::kAttentionNorm:
-    case Role::kFfnNorm:
-      return {{}, {"hidden"}};
-    case Role::kQ:
-      return {{"heads", "head_dim"}, {"hidden"}};
-    case Role::kK:
-    case Role::kV:
-      return {{"kv_heads", "head_dim"}, {"hidden"}};
-    case Role::kO:
-      return {{"hidden"}, {"heads", "head_dim"}};
-    case Role::kRouter:
-      return {{"experts"}, {"hidden"}};
-    case Role::kGate:
-    case Role::kUp:
-      return {{"expert_inner"}, {"hidden"}};
-    case Role::kDown:
-      return {{"hidden"}, {"expert_inner"}};
-    default:  // no document names the others yet
-      break;
-  }
-  return {};
+void bind_ffn(Binder& binder, Scope scope, int64_t layer, int64_t expert, FfnSpec* ffn,
+              Problems* problems) {
+  const auto key = [&](Role role) { return RoleKey{role, scope, layer, expert}; };
+  ffn->gate = binder.required(key(Role::kGate));
+  ffn->up = binder.required(key(Role::kUp));
+  ffn->down = binder.required(key(Role::kDown));
+  ffn->gate_bias = binder.optional(key(Role::kGateBias));
+  ffn->up_bias = binder.optional(key(Role::kUpBias));
+  ffn->down_bias = binder.optional(key(Role::kDownBias));
+  if (!ffn->gate_bias == !ffn->up_bias) return;
+  problems->add("layer " + std::to_string(layer) +
+                ": of the biases of gate and up there is only one, " +
+                utf8::printable((ffn->gate_bias ? ffn->gate_bias : ffn->up_bias).tensor->name));
 }
 
-std::string expanded(std::string_view pattern, int64_t layer, int64_t expert) {
-  std::string name;
-  for (size_t at = 0; at < pattern.size();) {
-    const std::string_view rest = pattern.substr(at);
-    if (rest.starts_with("{l}")) {
-      name += std::to_string(layer);
-      at += 3;
-    } else if (rest.starts_with("{e}")) {
-      name += std::to_string(expert);
-      at += 3;
-    } else {
-      name += pattern[at++];
-    }
+// Experts of a layer run through the same operators.
+void check_same_biases(int64_t layer, const LayerSpec& spec, Problems* problems) {
+  const FfnSpec& first = spec.experts.front();
+  for (size_t e = 1; e < spec.experts.size(); ++e) {
+    const FfnSpec& expert = spec.experts[e];
+    if (!expert.gate_bias == !first.gate_bias && !expert.down_bias == !first.down_bias) continue;
+    problems->add("layer " + std::to_string(layer) + ": expert " + std::to_string(e) +
+                  " has other biases than expert 0");
+    return;
   }
-  return name;
 }
 
-// Finds the tensors of every role and keeps account of which ones are used.
-class Binder {
- public:
-  Binder(const ModelSource& source, const config::Architecture& architecture,
-         const config::Vocabulary& vocabulary, const Dimensions& dimensions, Problems* problems)
-      : source_(source),
-        architecture_(architecture),
-        vocabulary_(vocabulary),
-        dimensions_(dimensions),
-        problems_(*problems),
-        used_(source.tensors().size()) {}
+void bind_gqa(Binder& binder, int64_t l, QkNorm norm, LayerSpec* layer) {
+  const auto key = [&](Role role) { return RoleKey{role, Scope::kLayer, l, 0}; };
+  layer->q = binder.required(key(Role::kQ));
+  layer->k = binder.required(key(Role::kK));
+  layer->v = binder.required(key(Role::kV));
+  layer->q_bias = binder.optional(key(Role::kQBias));
+  layer->k_bias = binder.optional(key(Role::kKBias));
+  layer->v_bias = binder.optional(key(Role::kVBias));
+  layer->sinks = binder.optional(key(Role::kSinks));
+  if (norm == QkNorm::kNone) return;
+  layer->q_norm = binder.required(key(Role::kQNorm));
+  layer->k_norm = binder.required(key(Role::kKNorm));
+}
 
-  void bind(int64_t layers, int64_t window, ModelSpec* spec) {
-    spec->embedding = weight(Role::kEmbedding, 0, 0);
-    spec->final_norm = weight(Role::kFinalNorm, 0, 0);
-    bind_head(spec);
-    for (int64_t l = 0; l < layers; ++l) {
-      LayerSpec& layer = spec->layers.emplace_back();
-      layer.window = window;
-      layer.attention_norm = weight(Role::kAttentionNorm, l, 0);
-      layer.q = weight(Role::kQ, l, 0);
-      layer.k = weight(Role::kK, l, 0);
-      layer.v = weight(Role::kV, l, 0);
-      layer.o = weight(Role::kO, l, 0);
-      layer.ffn_norm = weight(Role::kFfnNorm, l, 0);
-      layer.router = weight(Role::kRouter, l, 0);
-      for (int64_t e = 0; e < spec->experts; ++e) {
-        FfnSpec& expert = layer.experts.emplace_back();
-        expert.inner = spec->expert_inner;
-        expert.gate = weight(Role::kGate, l, e);
-        expert.up = weight(Role::kUp, l, e);
-        expert.down = weight(Role::kDown, l, e);
-      }
-    }
-    report_unused();
+void bind_mla(Binder& binder, int64_t l, bool q_latent, LayerSpec* layer) {
+  const auto key = [&](Role role) { return RoleKey{role, Scope::kLayer, l, 0}; };
+  if (q_latent) {
+    layer->q_down = binder.required(key(Role::kQDown));
+    layer->q_down_norm = binder.required(key(Role::kQDownNorm));
   }
+  layer->q_up = binder.required(key(Role::kQUp));
+  layer->kv_down = binder.required(key(Role::kKvDown));
+  layer->kv_down_norm = binder.required(key(Role::kKvDownNorm));
+  layer->k_absorb = binder.required(key(Role::kKAbsorb));
+  layer->v_up = binder.required(key(Role::kVUp));
+}
 
- private:
-  void bind_head(ModelSpec* spec) {
-    const config::TensorTemplate* head = vocabulary_.tensor(role_name(Role::kHead));
-    if (head != nullptr && !head->tied_to.empty() &&
-        source_.find(expanded(head->pattern, 0, 0)) == nullptr) {
-      const Result<Evaluated> optional =
-          evaluate(head->optional, config::Type::kBoolean, false, dimensions_);
-      if (!optional.ok()) {
-        problems_.add(optional.status().text());
-        return;
-      }
-      spec->tied = std::get<bool>(optional->value);
-    }
-    spec->head = spec->tied ? spec->embedding : weight(Role::kHead, 0, 0);
-    spec->head.role = Role::kHead;
+void bind_layer(Binder& binder, int64_t l, const ModelSpec& spec, LayerSpec* layer,
+                Problems* problems) {
+  const auto key = [&](Role role) { return RoleKey{role, Scope::kLayer, l, 0}; };
+  layer->attention_norm = binder.required(key(Role::kAttentionNorm));
+  if (spec.attention == AttentionKind::kMla) {
+    bind_mla(binder, l, spec.q_latent > 0, layer);
+  } else {
+    bind_gqa(binder, l, spec.qk_norm, layer);
   }
-
-  Weight weight(Role role, int64_t layer, int64_t expert) {
-    Weight weight;
-    weight.role = role;
-    const config::TensorTemplate* words = vocabulary_.tensor(role_name(role));
-    if (words == nullptr) {
-      problems_.add("architecture " + architecture_.name + " gives no name for the role " +
-                    role_name(role));
-      return weight;
-    }
-    const Shape shape = shape_of(role);
-    weight.rows = shape.rows.empty() ? 1 : product(shape.rows);
-    weight.cols = product(shape.cols);
-    const std::string name = expanded(words->pattern, layer, expert);
-    const std::string place = words->position.text() + ": " + words->key + ": ";
-    weight.tensor = source_.find(name);
-    if (weight.tensor == nullptr) {
-      problems_.add(place + "there is no tensor " + utf8::printable(name) + " of the shape " +
-                    shape_words(shape) + " = " + shape_numbers(shape));
-      return weight;
-    }
-    const TensorEntry& tensor = *weight.tensor;
-    used_[static_cast<size_t>(&tensor - source_.tensors().data())] = true;
-    const bool fits = shape.rows.empty() ? tensor.rank == 1 && tensor.shape[0] == weight.cols
-                                         : tensor.rank == 2 && tensor.shape[0] == weight.rows &&
-                                               tensor.shape[1] == weight.cols;
-    if (!fits) {
-      problems_.add(place + "tensor " + utf8::printable(name) + " has the shape " +
-                    shape_text(tensor) + ", not " + shape_words(shape) + " = " +
-                    shape_numbers(shape) + " with " + dimension_texts(shape));
-    } else if (!is_weight_codec(tensor.codec)) {
-      problems_.add(place + "tensor " + utf8::printable(name) + " is stored as " +
-                    codec_name(tensor.codec) + "; weights are read from f32, f16 and bf16");
-    }
-    return weight;
+  layer->o = binder.required(key(Role::kO));
+  layer->o_bias = binder.optional(key(Role::kOBias));
+  layer->ffn_norm = binder.required(key(Role::kFfnNorm));
+  if (!layer->routed()) {
+    bind_ffn(binder, Scope::kDense, l, 0, &layer->dense, problems);
+    return;
   }
-
-  int64_t product(const Extent& extent) const {
-    int64_t product = 1;
-    for (const std::string_view name : extent) {
-      product *= std::get<int64_t>(dimensions_.find(name, config::Type::kInteger)->value);
-    }
-    return product;
+  layer->router = binder.required(key(Role::kRouter));
+  layer->router_bias = binder.optional(key(Role::kRouterBias));
+  layer->select_bias = binder.optional(key(Role::kSelectBias));
+  if (layer->shared.inner > 0) {
+    bind_ffn(binder, Scope::kShared, l, 0, &layer->shared, problems);
+    layer->shared_gate = binder.optional(key(Role::kSharedGate));
   }
-
-  static std::string shape_words(const Shape& shape) {
-    std::string words = "[";
-    for (const Extent* extent : {&shape.rows, &shape.cols}) {
-      if (extent->empty()) continue;
-      if (words.size() > 1) words += ", ";
-      for (size_t i = 0; i < extent->size(); ++i) {
-        words += (i > 0 ? " * " : "") + std::string((*extent)[i]);
-      }
-    }
-    return words + "]";
+  for (size_t e = 0; e < layer->experts.size(); ++e) {
+    bind_ffn(binder, Scope::kExpert, l, static_cast<int64_t>(e), &layer->experts[e], problems);
   }
+  check_same_biases(l, *layer, problems);
+}
 
-  std::string shape_numbers(const Shape& shape) const {
-    const std::string rows = shape.rows.empty() ? "" : std::to_string(product(shape.rows)) + ", ";
-    return "[" + rows + std::to_string(product(shape.cols)) + "]";
+void bind_all(Binder& binder, ModelSpec* spec, Problems* problems) {
+  spec->embedding = binder.required({Role::kEmbedding});
+  spec->final_norm = binder.required({Role::kFinalNorm});
+  spec->tied = binder.is_tied();
+  spec->head = spec->tied ? spec->embedding : binder.required({Role::kHead});
+  spec->head.role = Role::kHead;
+  for (size_t l = 0; l < spec->layers.size(); ++l) {
+    bind_layer(binder, static_cast<int64_t>(l), *spec, &spec->layers[l], problems);
   }
-
-  std::string dimension_texts(const Shape& shape) const {
-    std::string texts;
-    for (const Extent* extent : {&shape.rows, &shape.cols}) {
-      for (const std::string_view name : *extent) {
-        texts += (texts.empty() ? "" : ", ") + dimensions_.text(name);
-      }
-    }
-    return texts;
-  }
-
-  void report_unused() {
-    std::string names;
-    size_t count = 0;
-    for (size_t i = 0; i < used_.size(); ++i) {
-      const std::string_view name = source_.tensors()[i].name;
-      const auto covers = [&](const std::string& glob) { return glob_matches(glob, name); };
-      if (used_[i] || std::any_of(vocabulary_.ignore.begin(), vocabulary_.ignore.end(), covers)) {
-        continue;
-      }
-      if (++count <= kShownTensors) names += (names.empty() ? "" : ", ") + utf8::printable(name);
-    }
-    if (count == 0) return;
-    if (count > kShownTensors) names += " and " + std::to_string(count - kShownTensors) + " more";
-    problems_.add(std::to_string(count) + (count == 1 ? " tensor is" : " tensors are") +
-                  " not used by the architecture " + architecture_.name + ": " + names +
-                  "; what makes no difference to the results may be listed in tensors." +
-                  vocabulary_.name + ".ignore of " + *architecture_.position.file);
-  }
-
-  const ModelSource& source_;
-  const config::Architecture& architecture_;
-  const config::Vocabulary& vocabulary_;
-  const Dimensions& dimensions_;
-  Problems& problems_;
-  std::vector<bool> used_;  // by index in source_.tensors()
-};
+  binder.report_unused();
+}
 
 // Keys whose other values would change the mathematics.
 void check_required(const ModelSource& source, const config::Vocabulary& vocabulary,
@@ -229,21 +115,12 @@ void check_required(const ModelSource& source, const config::Vocabulary& vocabul
   for (const config::Condition& condition : vocabulary.require) {
     const Result<colibri_value> value = source.metadata(condition.key);
     const bool given = value.ok() || source.has_members(condition.key);
-    if (!given || is_allowed(source, condition)) continue;
+    if (!given || is_met(source, condition)) continue;
     problems->add(condition.position.text() + ": require." + vocabulary.name + ": " +
                   source.place_of(condition.key) + " is " +
                   (value.ok() ? value_text(*value) : "an object") +
                   ", which this architecture does not cover");
   }
-}
-
-// Every layer and expert has tensors of its own; a spec that would need more must not be built.
-void check_counts(const ModelSource& source, const Dimensions& dimensions, int64_t layers,
-                  int64_t experts, Problems* problems) {
-  const int64_t tensors = static_cast<int64_t>(source.tensors().size());
-  if (layers * experts <= tensors) return;
-  problems->add(dimensions.text("layers") + " times " + dimensions.text("experts") +
-                " is more than the number of tensors, " + std::to_string(tensors));
 }
 
 }  // namespace
@@ -260,13 +137,13 @@ Result<ModelSpec> bind(const ModelSource& source, const config::Architecture& ar
   check_required(source, *vocabulary, &problems);
   const Dimensions dimensions(*vocabulary, source, &problems);
   ModelSpec spec;
-  int64_t layers = 0, window = 0;
-  read_hyperparameters(architecture, dimensions, &spec, &layers, &window, &problems);
+  read_hyperparameters(architecture, dimensions, source.tensors().size(), &spec, &problems);
   read_special_ids(source, &spec, &problems);
-  if (problems.empty()) check_counts(source, dimensions, layers, spec.experts, &problems);
   // Shapes follow from the numbers, so tensors are only looked at when those are sound.
   COLIBRI_TRY(problems.status(path));
-  Binder(source, architecture, *vocabulary, dimensions, &problems).bind(layers, window, &spec);
+  Binder binder(source, architecture, *vocabulary, dimensions, spec, &problems);
+  COLIBRI_TRY(problems.status(path));
+  bind_all(binder, &spec, &problems);
   COLIBRI_TRY(problems.status(path));
   return spec;
 }

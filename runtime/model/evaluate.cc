@@ -15,53 +15,59 @@ namespace {
 
 using config::Expr;
 using config::Literal;
+using config::Scalar;
 using config::Type;
 
-// The largest integer up to which doubles, and so most writers of metadata, are exact.
-constexpr int64_t kLargestInteger = int64_t{1} << 53;
-
-// The value as a literal of the type; nullopt = it has another type.
-std::optional<Literal> literal_of(const colibri_value& value, Type type) {
-  if (type == Type::kBoolean) {
-    if (value.kind == COLIBRI_VALUE_BOOL) return Literal(value.i != 0);
-  } else if (type == Type::kInteger) {
-    if (value.kind == COLIBRI_VALUE_INT) return Literal(value.i);
+Result<Literal> calculate_integer(Expr::Kind kind, int64_t a, int64_t b) {
+  const std::string quotient = std::to_string(a) + " / " + std::to_string(b);
+  int64_t result = 0;
+  bool overflow = false;
+  if (kind == Expr::Kind::kDiv) {
+    if (b < 1) return invalid_argument(quotient + ": the divisor is not positive");
+    if (a % b != 0) return invalid_argument(quotient + " leaves a remainder");
+    result = a / b;
+  } else if (kind == Expr::Kind::kAdd) {
+    overflow = __builtin_add_overflow(a, b, &result);
   } else {
-    if (value.kind == COLIBRI_VALUE_INT) return Literal(static_cast<double>(value.i));
-    if (value.kind == COLIBRI_VALUE_FLOAT) return Literal(value.f);
+    overflow = __builtin_sub_overflow(a, b, &result);
   }
-  return std::nullopt;
+  if (overflow) return invalid_argument("the result overflows");
+  return Literal(result);
 }
 
-// An integer that is written out but too large is a float by the time it gets here.
-bool is_large_integer(const colibri_value& value) {
-  const double limit = static_cast<double>(kLargestInteger);
-  return (value.kind == COLIBRI_VALUE_INT &&
-          (value.i > kLargestInteger || value.i < -kLargestInteger)) ||
-         (value.kind == COLIBRI_VALUE_FLOAT && std::abs(value.f) >= limit);
+Result<double> calculate_number(Expr::Kind kind, double a, double b) {
+  if (kind == Expr::Kind::kDiv && b == 0) return invalid_argument("divides by zero");
+  const double result = kind == Expr::Kind::kAdd   ? a + b
+                        : kind == Expr::Kind::kSub ? a - b
+                        : kind == Expr::Kind::kMul ? a * b
+                                                   : a / b;
+  if (!std::isfinite(result)) return invalid_argument("the result is not finite");
+  return result;
 }
 
-// The quotient of two integers, which must leave no remainder, or of two numbers.
-Result<Literal> divide(const Literal& dividend, const Literal& divisor) {
-  if (const double* number = std::get_if<double>(&divisor)) {
-    if (*number == 0) return invalid_argument("divides by zero");
-    return Literal(std::get<double>(dividend) / *number);
+Result<Literal> calculate(Expr::Kind kind, Type type, const Literal& a, const Literal& b) {
+  const int64_t* integer = std::get_if<int64_t>(&a);
+  if (integer != nullptr) return calculate_integer(kind, *integer, std::get<int64_t>(b));
+  COLIBRI_ASSIGN(const double number,
+                 calculate_number(kind, std::get<double>(a), std::get<double>(b)));
+  if (type == Type::kNumber) return Literal(number);
+  // A product of numbers where an integer is wanted.
+  if (std::abs(number) >= static_cast<double>(kLargestInteger)) {
+    return invalid_argument("the result is beyond 2^53");
   }
-  const int64_t by = std::get<int64_t>(divisor);
-  const int64_t value = std::get<int64_t>(dividend);
-  const std::string quotient = std::to_string(value) + " / " + std::to_string(by);
-  if (by < 1) return invalid_argument(quotient + ": the divisor is not positive");
-  if (value % by != 0) return invalid_argument(quotient + " leaves a remainder");
-  return Literal(value / by);
+  return Literal(static_cast<int64_t>(number));
 }
 
-Result<Evaluated> evaluate_div(const Expr& expression, Type type, const References& references) {
-  COLIBRI_ASSIGN(Evaluated result, evaluate(expression.operands[0], type, false, references));
-  COLIBRI_ASSIGN(const Evaluated by, evaluate(expression.operands[1], type, false, references));
-  const Result<Literal> quotient = divide(result.value, by.value);
-  if (!quotient.ok()) return quotient.status().at(expression.place());
-  result.value = *quotient;
-  result.keys.insert(result.keys.end(), by.keys.begin(), by.keys.end());
+Result<Evaluated> evaluate_arithmetic(const Expr& expression, Type type,
+                                      const References& references) {
+  const Type inner = config::operand_type(expression, 0, type);
+  COLIBRI_ASSIGN(Evaluated result, evaluate(expression.operands[0], inner, false, references));
+  COLIBRI_ASSIGN(const Evaluated other,
+                 evaluate(expression.operands[1], inner, false, references));
+  const Result<Literal> literal = calculate(expression.kind, type, result.value, other.value);
+  if (!literal.ok()) return literal.status().at(expression.place());
+  result.value = *literal;
+  result.keys.insert(result.keys.end(), other.keys.begin(), other.keys.end());
   return result;
 }
 
@@ -71,23 +77,6 @@ Result<Evaluated> evaluate_first(const Expr& expression, Type type, const Refere
     if (!value.is_null()) return value;
   }
   return Evaluated();
-}
-
-Result<Evaluated> evaluate_any(const Expr& expression, Type type, const References& references) {
-  switch (expression.kind) {
-    case Expr::Kind::kLiteral:
-      return Evaluated{expression.literal, {}};
-    case Expr::Kind::kReference: {
-      Result<Evaluated> found = references.find(expression.name, type);
-      if (!found.ok()) return found.status().at(expression.place());
-      return found;
-    }
-    case Expr::Kind::kFirst:
-      return evaluate_first(expression, type, references);
-    case Expr::Kind::kDiv:
-      return evaluate_div(expression, type, references);
-  }
-  return internal_error(expression.place() + ": is an unknown kind of expression");
 }
 
 // What an expression that gave nothing was looking for.
@@ -102,6 +91,80 @@ std::string places_of(const Expr& expression, const References& references) {
   return places;
 }
 
+// The value of the case that a text is; `places` says where the text came from.
+Result<Evaluated> evaluate_case(const Expr& map, const std::string& text, const std::string& places,
+                                Type type, const References& references) {
+  const auto found = std::find(map.cases.begin(), map.cases.end(), text);
+  if (found == map.cases.end()) {
+    std::string cases;
+    for (const std::string& known : map.cases) cases += (cases.empty() ? "" : ", ") + known;
+    return invalid_argument(map.place() + ": " + places + " is " + utf8::printable(text) +
+                            ", which this architecture does not cover (covered: " + cases + ")");
+  }
+  const auto i = static_cast<size_t>(found - map.cases.begin());
+  return evaluate(map.operands[i + 1], type, true, references);
+}
+
+Result<Evaluated> evaluate_map(const Expr& map, Type type, const References& references) {
+  const Type inner = config::operand_type(map, 0, type);
+  // A list may be absent as a whole.
+  COLIBRI_ASSIGN(Evaluated selected,
+                 evaluate(map.operands[0], inner, config::is_list(type), references));
+  if (selected.is_null()) return selected;
+  const std::string places = places_of(map.operands[0], references);
+  Evaluated result;
+  result.keys = selected.keys;
+  if (!config::is_list(type)) {
+    COLIBRI_ASSIGN(Evaluated value, evaluate_case(map, std::get<std::string>(selected.value), places,
+                                                  type, references));
+    result.value = std::move(value.value);
+    result.keys.insert(result.keys.end(), value.keys.begin(), value.keys.end());
+    return result;
+  }
+  std::vector<Scalar> items;
+  for (const Scalar& item : std::get<std::vector<Scalar>>(selected.value)) {
+    COLIBRI_ASSIGN(const Evaluated value,
+                   evaluate_case(map, std::get<std::string>(item), places,
+                                 config::element_type(type), references));
+    if (type == Type::kBooleans) items.emplace_back(std::get<bool>(value.value));
+    if (type == Type::kIntegers) items.emplace_back(std::get<int64_t>(value.value));
+    if (type == Type::kTexts) items.emplace_back(std::get<std::string>(value.value));
+  }
+  result.value = std::move(items);
+  return result;
+}
+
+Result<Evaluated> evaluate_any(const Expr& expression, Type type, const References& references) {
+  switch (expression.kind) {
+    case Expr::Kind::kLiteral:
+      return Evaluated{expression.literal, {}};
+    case Expr::Kind::kReference: {
+      Result<Evaluated> found = references.find(expression.name, type);
+      if (!found.ok()) return found.status().at(expression.place());
+      return found;
+    }
+    case Expr::Kind::kFirst:
+      return evaluate_first(expression, type, references);
+    case Expr::Kind::kAdd:
+    case Expr::Kind::kSub:
+    case Expr::Kind::kMul:
+    case Expr::Kind::kDiv:
+      return evaluate_arithmetic(expression, type, references);
+    case Expr::Kind::kCount: {
+      Result<Evaluated> count = references.count(expression.operands[0].name);
+      if (!count.ok()) return count.status().at(expression.place());
+      return as_type(std::move(*count), type);
+    }
+    case Expr::Kind::kGiven:
+      return as_type({references.is_given(expression.operands[0].name), {}}, type);
+    case Expr::Kind::kTensor:
+      return as_type({references.has_tensor(expression.name), {}}, type);
+    case Expr::Kind::kMap:
+      return evaluate_map(expression, type, references);
+  }
+  return internal_error(expression.place() + ": is an unknown kind of expression");
+}
+
 }  // namespace
 
 std::string number_text(double number) {
@@ -109,90 +172,20 @@ std::string number_text(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-std::string value_text(const colibri_value& value) {
-  switch (value.kind) {
-    case COLIBRI_VALUE_NONE:
-      return "null";
-    case COLIBRI_VALUE_BOOL:
-      return value.i != 0 ? "true" : "false";
-    case COLIBRI_VALUE_INT:
-      return std::to_string(value.i);
-    case COLIBRI_VALUE_FLOAT:
-      return number_text(value.f);
-    case COLIBRI_VALUE_STRING:
-      return "the text " + utf8::printable(from_c(value.s));
-    default:
-      return "a list";
-  }
-}
-
-Result<Evaluated> MetadataReferences::find(std::string_view name, Type type) const {
-  const Result<colibri_value> value = source_.metadata(name);
-  if (!value.ok()) {
-    if (value.status().code() == COLIBRI_NOT_FOUND) return Evaluated();
-    return value.status();
-  }
-  if (value->kind == COLIBRI_VALUE_NONE) return Evaluated();
-  if (type == Type::kInteger && is_large_integer(*value)) {
-    return invalid_argument(place_of(name) + " is " + value_text(*value) + ", beyond 2^53");
-  }
-  const std::optional<Literal> literal = literal_of(*value, type);
-  if (!literal) {
-    return invalid_argument(place_of(name) + " is " + value_text(*value) + ", not " +
-                            config::type_name(type));
-  }
-  if (const double* number = std::get_if<double>(&*literal); number && !std::isfinite(*number)) {
-    return invalid_argument(place_of(name) + " is " + value_text(*value) + ", not a finite number");
-  }
-  return Evaluated{*literal, {name}};
-}
-
-Dimensions::Dimensions(const config::Vocabulary& vocabulary, const ModelSource& source,
-                       Problems* problems)
-    : source_(source) {
-  const MetadataReferences metadata(source);
-  for (const config::Dimension& dimension : vocabulary.dims) {
-    Result<Evaluated> value =
-        evaluate(dimension.value, dimension.type, dimension.nullable, metadata);
-    if (value.ok()) {
-      entries_.push_back({&dimension, std::move(*value)});
-    } else {
-      problems->add(value.status().text());
+Evaluated as_type(Evaluated value, Type type) {
+  if (type == Type::kText) {
+    if (const bool* boolean = std::get_if<bool>(&value.value)) {
+      value.value = std::string(*boolean ? "true" : "false");
+    } else if (const int64_t* integer = std::get_if<int64_t>(&value.value)) {
+      value.value = std::to_string(*integer);
+    } else if (const double* number = std::get_if<double>(&value.value)) {
+      value.value = number_text(*number);
     }
+  } else if (const int64_t* integer = std::get_if<int64_t>(&value.value);
+             integer != nullptr && type == Type::kNumber) {
+    value.value = static_cast<double>(*integer);
   }
-}
-
-const Dimensions::Entry* Dimensions::entry(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& candidate) {
-    return candidate.dimension->name == name;
-  });
-  return found == entries_.end() ? nullptr : &*found;
-}
-
-Result<Evaluated> Dimensions::find(std::string_view name, Type type) const {
-  const Entry* found = entry(name);
-  if (found == nullptr) return Evaluated();
-  Evaluated value = found->value;
-  const int64_t* integer = std::get_if<int64_t>(&value.value);
-  if (integer != nullptr && type == Type::kNumber) value.value = static_cast<double>(*integer);
   return value;
-}
-
-std::string Dimensions::text(std::string_view name) const {
-  const Entry* found = entry(name);
-  const int64_t* value = found == nullptr ? nullptr : std::get_if<int64_t>(&found->value.value);
-  if (value == nullptr) return std::string(name);
-  std::string from = origin(found->value);
-  if (from.empty()) from = " (" + found->dimension->value.place() + ")";
-  return std::string(name) + " = " + std::to_string(*value) + from;
-}
-
-std::string Dimensions::origin(const Evaluated& value) const {
-  std::string places;
-  for (const std::string_view key : value.keys) {
-    places += (places.empty() ? " (" : ", ") + source_.place_of(key);
-  }
-  return places.empty() ? "" : places + ")";
 }
 
 Result<Evaluated> evaluate(const Expr& expression, Type type, bool nullable,
@@ -202,24 +195,6 @@ Result<Evaluated> evaluate(const Expr& expression, Type type, bool nullable,
   const std::string places = places_of(expression, references);
   return invalid_argument(expression.place() + ": " + (places.empty() ? "a value" : places) +
                           " is not given, and " + config::type_name(type) + " is needed");
-}
-
-bool is_allowed(const ModelSource& source, const config::Condition& condition) {
-  const Result<colibri_value> value = source.metadata(condition.key);
-  for (const Literal& allowed : condition.allowed) {
-    if (!value.ok()) continue;
-    if (std::holds_alternative<std::monostate>(allowed)) {
-      if (value->kind == COLIBRI_VALUE_NONE) return true;
-    } else if (const std::string* text = std::get_if<std::string>(&allowed)) {
-      if (value->kind == COLIBRI_VALUE_STRING && from_c(value->s) == *text) return true;
-    } else {
-      const Type type = std::holds_alternative<bool>(allowed)      ? Type::kBoolean
-                        : std::holds_alternative<int64_t>(allowed) ? Type::kInteger
-                                                                   : Type::kNumber;
-      if (literal_of(*value, type) == allowed) return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace colibri::model

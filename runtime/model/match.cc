@@ -6,7 +6,7 @@
 #include "runtime/base/install_paths.h"
 #include "runtime/base/utf8.h"
 #include "runtime/model/bind.h"
-#include "runtime/model/evaluate.h"
+#include "runtime/model/references.h"
 
 namespace colibri::model {
 namespace {
@@ -20,7 +20,7 @@ bool is_file(const std::string& wanted) {
 
 bool fits(const ModelSource& source, const config::Vocabulary& vocabulary) {
   for (const Condition& condition : vocabulary.match) {
-    if (!is_allowed(source, condition)) return false;
+    if (!is_met(source, condition)) return false;
   }
   return true;
 }

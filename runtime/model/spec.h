@@ -83,13 +83,14 @@ struct ModelSpec {
   int64_t hidden = 0;
   int64_t vocabulary = 0;
   int64_t max_tokens = 0;     // the longest sequence the model was made for
-  float eps = 0;              // of every norm
+  float eps = 0;              // of every norm,
+  float latent_eps = 0;       // but those of the latents of kMla
   float embedding_scale = 1;  // on the rows of the embedding
   float residual_scale = 1;   // on what attention and ffn add to the residual
   float logits_scale = 1;     // on the logits
 
   AttentionKind attention = AttentionKind::kGqa;
-  int64_t heads = 0, kv_heads = 0;
+  int64_t heads = 0, kv_heads = 0;   // kMla: one, the latent
   int64_t head_dim = 0;              // of queries and keys
   int64_t value_dim = 0;             // of values; head_dim for kGqa
   int64_t latent = 0, q_latent = 0;  // kMla: width of the cached latent and of the query's
@@ -101,7 +102,7 @@ struct ModelSpec {
   float ffn_clamp = 0, ffn_alpha = 0, ffn_up_offset = 0;  // as the kernel attributes; 0 = not
 
   int64_t experts = 0, top_k = 0;  // 0 = no layer has experts
-  int64_t expert_inner = 0;
+  int64_t expert_inner = 0, shared_inner = 0, dense_inner = 0;  // 0 = the model has no such ffn
   RouterSpec router;
 
   bool tied = false;  // the head is the embedding: the same tensor bound twice

@@ -48,16 +48,28 @@ enum class Role {
 constexpr int kRoles = static_cast<int>(Role::kDownBias) + 1;
 const char* role_name(Role role);  // as the architecture document spells it: "attention_norm"
 
+// How the rows of a weight lie in its tensor: a run of its rows, as stored, is a matrix; that may be
+// transposed; of its rows some are meant; and pieces of these may be transposed once more.
+struct RowMap {
+  int64_t first = 0;           // row of the tensor, leading dimensions as one, where the matrix begins
+  int64_t rows = 0, cols = 0;  // of the matrix as it is stored
+  bool transpose = false;
+  // Of every `group` rows (after transposing), `count` from the `from`-th on are meant.
+  int64_t group = 1, from = 0, count = 1;
+  bool transpose_groups = false;  // the `count` rows of each group are columns of the weight
+};
+
 // A row-major matrix [rows, cols]; a vector has one row. read_rows() (rows.h) gives its rows.
 struct Weight {
   Role role = Role::kEmbedding;
   const TensorEntry* tensor = nullptr;  // null = absent
   int64_t rows = 0, cols = 0;
+  RowMap map;  // of a vector: of its elements as the rows of a matrix with one column
 
   explicit operator bool() const { return tensor != nullptr; }
-  uint32_t codec() const { return tensor->codec; }  // of the rows
+  uint32_t codec() const { return tensor->codec; }  // of the rows that read_rows() gives
   int64_t elements() const { return rows * cols; }
-  uint64_t bytes() const { return tensor->bytes; }  // of all rows
+  uint64_t bytes() const;  // of all rows, as read_rows() gives them
   std::string name() const { return std::string(tensor->name); }
 };
 
