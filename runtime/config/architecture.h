@@ -22,7 +22,7 @@ namespace colibri::config {
 // below it: a model has the key "rope_scaling" if it has "rope_scaling" or any "rope_scaling.*",
 // and then its value is no literal, so that `rope_scaling: [null]` refuses every object.
 struct Condition {
-  std::string key;  // "model_type", "rope_parameters.rope_type"
+  std::string key;              // "model_type", "rope_parameters.rope_type"
   std::vector<Literal> values;  // null also stands for a key that is not there
   bool negated = false;         // { not: [...] }: any value but these
   Position position;
@@ -48,13 +48,13 @@ struct RowSelection {
 struct TensorTemplate {
   enum class Scope { kModel, kLayer, kDense, kShared, kExpert };
   Scope scope = Scope::kModel;
-  std::string role;     // "embedding", "q", "gate", ...
-  std::string pattern;  // with {l} for the layer (all but kModel) and {e} for the expert
-  Expr when;            // boolean over `dims`; false = the model has no such tensor
-  Expr optional;        // boolean over `dims`; true = it may be absent
-  std::string tied_to;  // the role whose tensor stands in if it is absent; empty = none
-  bool slice = false;   // one tensor for all experts: {e} is the index of its first dimension
-  bool transpose = false;            // stored as [columns, rows]
+  std::string role;        // "embedding", "q", "gate", ...
+  std::string pattern;     // with {l} for the layer (all but kModel) and {e} for the expert
+  Expr when;               // boolean over `dims`; false = the model has no such tensor
+  Expr optional;           // boolean over `dims`; true = it may be absent
+  std::string tied_to;     // the role whose tensor stands in if it is absent; empty = none
+  bool slice = false;      // one tensor for all experts: {e} is the index of its first dimension
+  bool transpose = false;  // stored as [columns, rows]
   std::optional<RowSelection> rows;  // of the matrix, after transposing; nullopt = all
   Position position;
   std::string key;  // "tensors.hf.layer.q"
@@ -130,17 +130,18 @@ struct Architecture {
     Expr window_from;           // integer: the first layer that may have it
   } attention;
   struct Rope {
-    Word style;  // RopeStyle
-    Expr dims;   // integer: rotated elements of each head
-    Expr theta;  // number: base of the frequencies
+    Word style;    // RopeStyle
+    Expr dims;     // integer: rotated elements of each head
+    Expr theta;    // number: base of the frequencies
     Word scaling;  // RopeScaling; those below are its parameters
-    Expr factor, original_tokens, low_freq_factor, high_freq_factor, beta_fast, beta_slow;  // numbers
+    Expr factor, original_tokens, low_freq_factor, high_freq_factor, beta_fast,
+        beta_slow;                              // numbers
     Expr truncate;                              // boolean
     Expr attention_factor, mscale, mscale_all;  // numbers or null
   } rope;
   struct Ffn {
     Activation activation = Activation::kSilu;
-    bool gated = true;  // act(gate(x)) * up(x)
+    bool gated = true;             // act(gate(x)) * up(x)
     Expr clamp, alpha, up_offset;  // numbers; 0 = not
   } ffn;
   struct Router {

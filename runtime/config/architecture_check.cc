@@ -42,8 +42,9 @@ class VocabularyCheck {
       expect(*number, Type::kNumber, true);
     }
     if (a.attention.scale) expect(*a.attention.scale, Type::kNumber, false);
-    for (const Expr* integer : {&a.layers.first_dense, &a.layers.moe_every, &a.attention.window_from,
-                                &a.rope.dims, &a.router.groups.count, &a.router.groups.keep}) {
+    for (const Expr* integer :
+         {&a.layers.first_dense, &a.layers.moe_every, &a.attention.window_from, &a.rope.dims,
+          &a.router.groups.count, &a.router.groups.keep}) {
       expect(*integer, Type::kInteger, false);
     }
     expect(a.attention.window, Type::kInteger, true);
@@ -70,7 +71,8 @@ class VocabularyCheck {
   void expect(const Expr& expr, Type wanted, bool nullable) {
     const bool any_type = expr.kind == Kind::kCount || expr.kind == Kind::kGiven;
     for (size_t i = 0; i < expr.operands.size(); ++i) {
-      const bool null = expr.kind == Kind::kFirst || (nullable && expr.kind == Kind::kMap);
+      const bool of_map = expr.kind == Kind::kMap && (i > 0 || is_list(wanted));
+      const bool null = expr.kind == Kind::kFirst || (nullable && of_map);
       if (any_type) {
         (void)dimension(expr.operands[i]);
       } else {

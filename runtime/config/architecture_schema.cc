@@ -128,7 +128,6 @@ constexpr Field kAttention[] = {
 };
 constexpr Table kAttentionTable = {"attention", kAttention};
 
-
 constexpr Field kRope[] = {
     field<&Architecture::Rope::style, &kWordType>({
         .name = "style",
@@ -305,10 +304,9 @@ constexpr Field kRouter[] = {
         .doc = "`output`: a score multiplies what its expert puts out.",
         .choices = kRouterApplies,
     }),
-    field<&Architecture::Router::groups>(part({.name = "groups",
-                                               .fallback = "{}",
-                                               .doc = "Only experts of the best groups are chosen."},
-                                              kGroupsTable)),
+    field<&Architecture::Router::groups>(part(
+        {.name = "groups", .fallback = "{}", .doc = "Only experts of the best groups are chosen."},
+        kGroupsTable)),
 };
 constexpr Table kRouterTable = {"router", kRouter};
 
@@ -373,9 +371,9 @@ constexpr Field kArchitecture[] = {
     field<&Architecture::ffn>(
         part({.name = "ffn", .doc = "An expert, a shared one and the ffn of a dense layer."},
              kFfnTable)),
-    field<&Architecture::router>(part(
-        {.name = "router", .fallback = "{}", .doc = "How experts are chosen and weighted."},
-        kRouterTable)),
+    field<&Architecture::router>(
+        part({.name = "router", .fallback = "{}", .doc = "How experts are chosen and weighted."},
+             kRouterTable)),
     whole({
         .name = "tensors",
         .doc = "By vocabulary: what the checkpoint calls its tensors.",

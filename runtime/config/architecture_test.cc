@@ -73,7 +73,7 @@ TEST_F(Mixtral, BlockOptions) {
   EXPECT_EQ(document_.norm.eps.name, "eps");
   EXPECT_FALSE(document_.attention.scale);
   EXPECT_EQ(document_.attention.window.name, "sliding_window");
-  EXPECT_EQ(document_.rope.style.expr.literal, Literal(std::string("half")));
+  EXPECT_EQ(document_.rope.style.expr.name, "rope_style");
   EXPECT_EQ(document_.rope.dims.name, "head_dim");
   EXPECT_EQ(document_.rope.theta.name, "rope_theta");
   EXPECT_EQ(document_.router.renormalize.literal, Literal(true));
@@ -110,6 +110,7 @@ TEST(Architectures, DefaultsOfOptions) {
   replace("embedding: { scale: 1.0 }\n", "");
   replace(", scale: inverse_sqrt_head_dim, window: $sliding_window", ", scale: 0.5");
   replace("    sliding_window: { first: [$sliding_window, null] }\n", "");
+  replace("    sliding_window: null\n", "");
   replace("dims: $head_dim, ", "");
   const fs::path file = fs::path(testing::TempDir()) / ("a" + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;

@@ -26,7 +26,8 @@ extern const FieldType kIntegerOrNullExprType;
 extern const FieldType kIntegersExprType;
 extern const FieldType kNumberExprType;
 extern const FieldType kNumberOrNullExprType;
-extern const FieldType kWordType;  // Word: one of the field's choices, or an expression that gives one
+extern const FieldType
+    kWordType;  // Word: one of the field's choices, or an expression that gives one
 extern const FieldType kAttentionScaleType;  // std::optional<Expr>: inverse_sqrt_head_dim = nullopt
 
 // The vocabulary of an entry of `require`, `dims` or `tensors`; nullptr and a problem if `match`

@@ -123,8 +123,7 @@ class Parser {
     std::vector<std::string_view> names;
     for (const Choice& choice : choices_) names.push_back(choice.name);
     if (std::find(names.begin(), names.end(), *text) != names.end()) return true;
-    problems_.add(value.position, key,
-                  "unknown value " + quote(*text) + suggestion(*text, names));
+    problems_.add(value.position, key, "unknown value " + quote(*text) + suggestion(*text, names));
     return false;
   }
 
@@ -140,8 +139,9 @@ class Parser {
       for (const Operation& known : kOperations) {
         names += (names.empty() ? "" : ", ") + std::string(known.name);
       }
-      problems_.add(value.position, key,
-                    "an expression is { OPERATION: operands }, with one of the operations " + names);
+      problems_.add(
+          value.position, key,
+          "an expression is { OPERATION: operands }, with one of the operations " + names);
       return {};
     }
     const std::string path = join(key, found->name);
@@ -186,8 +186,8 @@ class Parser {
       case Kind::kMap: {
         const Value& cases = given.children[1];
         // What is compared is any text; what comes out is one of the choices.
-        bool good =
-            operand(Parser({}, problems_), wanted, false, given.children[0], join(path, "0"), expr);
+        bool good = operand(Parser({}, problems_), wanted, nullable && is_list(wanted),
+                            given.children[0], join(path, "0"), expr);
         for (const Value& one : cases.children) {
           expr.cases.push_back(one.key);
           good = operand(*this, wanted, null, one, join(join(path, "1"), one.key), expr) && good;

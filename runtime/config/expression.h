@@ -29,20 +29,20 @@ struct Expr {
   enum class Kind {
     kLiteral,    // 10000.0, true, null, [1, 2]
     kReference,  // $num_hidden_layers: in `dims` a metadata key, in block options a name of `dims`
-    kFirst,  // { first: [a, b, ...] }: the first operand that exists and is not null; null if none
-    kAdd,    // { add: [a, b] }
-    kSub,    // { sub: [a, b] }: a - b
-    kMul,    // { mul: [a, b] }: where an integer is wanted, of numbers, cut off to an integer
-    kDiv,    // { div: [a, b] }: of integers, and it must leave no remainder
-    kCount,  // { count: $name }: the elements of a list
-    kGiven,  // { given: $name }: whether there is one and it is not null
+    kFirst,   // { first: [a, b, ...] }: the first operand that exists and is not null; null if none
+    kAdd,     // { add: [a, b] }
+    kSub,     // { sub: [a, b] }: a - b
+    kMul,     // { mul: [a, b] }: where an integer is wanted, of numbers, cut off to an integer
+    kDiv,     // { div: [a, b] }: of integers, and it must leave no remainder
+    kCount,   // { count: $name }: the elements of a list
+    kGiven,   // { given: $name }: whether there is one and it is not null
     kTensor,  // { tensor: NAME }: whether the checkpoint has a tensor of this name
     kMap,     // { map: [a, { case: b, ... }] }: the b whose case is the text of a; of a list, each
   };
 
   Kind kind = Kind::kLiteral;
-  Literal literal;           // of kLiteral; already of the wanted type (1 for a number is 1.0)
-  std::string name;          // of kReference, without the $; of kTensor
+  Literal literal;             // of kLiteral; already of the wanted type (1 for a number is 1.0)
+  std::string name;            // of kReference, without the $; of kTensor
   std::vector<Expr> operands;  // kFirst: one or more; arithmetic: two; kCount, kGiven: a reference;
                                // kMap: a, then one for each case
   std::vector<std::string> cases;  // of kMap

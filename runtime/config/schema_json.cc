@@ -85,15 +85,16 @@ Json definitions(bool composed) {
   const Json reference = {{"type", "string"}, {"pattern", R"(^\$[A-Za-z0-9_.-]+$)"}};
   const Json two = {{"type", "array"}, {"minItems", 2}, {"maxItems", 2}, {"items", self}};
   const Json cases = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", self}};
-  Json forms = Json::array({{{"type", {"number", "boolean", "null", "string", "array"}}},
-                            operation("first", {{"type", "array"}, {"minItems", 1}, {"items", self}}),
-                            operation("count", reference),
-                            operation("given", reference),
-                            operation("tensor", {{"type", "string"}, {"minLength", 1}}),
-                            operation("map", {{"type", "array"},
-                                              {"minItems", 2},
-                                              {"maxItems", 2},
-                                              {"items", Json::array({self, cases})}})});
+  Json forms =
+      Json::array({{{"type", {"number", "boolean", "null", "string", "array"}}},
+                   operation("first", {{"type", "array"}, {"minItems", 1}, {"items", self}}),
+                   operation("count", reference),
+                   operation("given", reference),
+                   operation("tensor", {{"type", "string"}, {"minLength", 1}}),
+                   operation("map", {{"type", "array"},
+                                     {"minItems", 2},
+                                     {"maxItems", 2},
+                                     {"items", Json::array({self, cases})}})});
   for (const char* name : {"add", "sub", "mul", "div"}) forms.push_back(operation(name, two));
   return {{"expression",
            {{"description", "A literal, $name, or an operation: see docs/architectures.md"},

@@ -45,11 +45,9 @@ Json template_json() {
   const Json name = {{"type", "string"}, {"minLength", 1}};
   const Json flag = {{"type", "boolean"}};
   const Json expression = {{"$ref", "#/definitions/expression"}};
-  const Json rows = object_json({{"group", expression},
-                                 {"from", expression},
-                                 {"count", expression},
-                                 {"transpose", flag}},
-                                Json::array({"group"}));
+  const Json rows = object_json(
+      {{"group", expression}, {"from", expression}, {"count", expression}, {"transpose", flag}},
+      Json::array({"group"}));
   const Json map = object_json({{"name", name},
                                 {"when", expression},
                                 {"optional", expression},

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/bind.h"
 
+#include <cmath>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "runtime/base/utf8.h"
 #include "runtime/model/binder.h"
+#include "runtime/model/codecs.h"
 #include "runtime/model/hyperparameters.h"
 #include "runtime/model/references.h"
+#include "runtime/model/rows.h"
 
 namespace colibri::model {
 namespace {
@@ -97,7 +102,31 @@ void bind_layer(Binder& binder, int64_t l, const ModelSpec& spec, LayerSpec* lay
   check_same_biases(l, *layer, problems);
 }
 
-void bind_all(Binder& binder, ModelSpec* spec, Problems* problems) {
+// Divides the frequencies by factors that the checkpoint holds as a tensor.
+void read_rope_factors(const ModelSource& source, const Weight& weight, ModelSpec* spec,
+                       Problems* problems) {
+  if (!weight) return;
+  const std::string place = source.place_of(*weight.tensor);
+  if (weight.codec() != COLIBRI_CODEC_F32) {
+    problems->add(place + " is stored as " + codec_name(weight.codec()) + ", not as f32");
+    return;
+  }
+  std::vector<float> factors(spec->rope.frequencies.size());
+  std::vector<std::byte> scratch(rows_scratch_bytes(weight, 1));
+  const Status status =
+      read_rows(source, weight, 0, 1, reinterpret_cast<std::byte*>(factors.data()), scratch.data());
+  if (!status.ok()) problems->add(status.text());
+  for (size_t i = 0; status.ok() && i < factors.size(); ++i) {
+    if (!(factors[i] > 0) || !std::isfinite(factors[i])) {
+      problems->add(place + ": element " + std::to_string(i) + " is " + number_text(factors[i]) +
+                    ", and must be finite and greater than 0");
+      return;
+    }
+    spec->rope.frequencies[i] /= factors[i];
+  }
+}
+
+void bind_all(const ModelSource& source, Binder& binder, ModelSpec* spec, Problems* problems) {
   spec->embedding = binder.required({Role::kEmbedding});
   spec->final_norm = binder.required({Role::kFinalNorm});
   spec->tied = binder.is_tied();
@@ -105,6 +134,9 @@ void bind_all(Binder& binder, ModelSpec* spec, Problems* problems) {
   spec->head.role = Role::kHead;
   for (size_t l = 0; l < spec->layers.size(); ++l) {
     bind_layer(binder, static_cast<int64_t>(l), *spec, &spec->layers[l], problems);
+  }
+  if (problems->empty()) {
+    read_rope_factors(source, binder.optional({Role::kRopeFactors}), spec, problems);
   }
   binder.report_unused();
 }
@@ -143,7 +175,7 @@ Result<ModelSpec> bind(const ModelSource& source, const config::Architecture& ar
   COLIBRI_TRY(problems.status(path));
   Binder binder(source, architecture, *vocabulary, dimensions, spec, &problems);
   COLIBRI_TRY(problems.status(path));
-  bind_all(binder, &spec, &problems);
+  bind_all(source, binder, &spec, &problems);
   COLIBRI_TRY(problems.status(path));
   return spec;
 }

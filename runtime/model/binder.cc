@@ -41,8 +41,8 @@ Role role_of(std::string_view name) {
 
 // The matrix that one run of a tensor is, leading dimensions as one; nullopt = the tensor has too
 // few dimensions, or another number of runs than there are experts.
-std::optional<RowMap> run_of(const TensorEntry& tensor, bool slice, bool vector,
-                             const RoleKey& key, int64_t experts) {
+std::optional<RowMap> run_of(const TensorEntry& tensor, bool slice, bool vector, const RoleKey& key,
+                             int64_t experts) {
   const uint32_t first = slice ? 1 : 0;
   if (tensor.rank <= first || (slice && tensor.shape[0] != experts)) return std::nullopt;
   if (vector && tensor.rank != first + 1) return std::nullopt;
@@ -172,7 +172,8 @@ Weight Binder::bound(const Candidate& candidate, const RoleKey& key, const Tenso
     std::string parts;
     if (words.slice) parts += " for " + dimensions_.text("experts");
     if (size && (words.transpose || words.rows)) {
-      parts += " and gives [" + std::to_string(size->rows) + ", " + std::to_string(size->cols) + "]";
+      parts +=
+          " and gives [" + std::to_string(size->rows) + ", " + std::to_string(size->cols) + "]";
     }
     problems_.add(place + " has the shape " + shape_text(tensor) + parts + ", not " +
                   shape.words() + " = " + shape.numbers() + " with " + dimension_texts(shape));
@@ -196,8 +197,7 @@ bool Binder::is_tied() const {
     if (source_.find(candidate.words->pattern) != nullptr) return false;
   }
   return std::any_of(candidates_.begin(), candidates_.end(), [](const Candidate& candidate) {
-    return candidate.role == Role::kHead && candidate.optional &&
-           !candidate.words->tied_to.empty();
+    return candidate.role == Role::kHead && candidate.optional && !candidate.words->tied_to.empty();
   });
 }
 

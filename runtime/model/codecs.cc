@@ -21,8 +21,14 @@ uint32_t wanted_codec(const Weight& weight, const config::Quantize& quantize) {
     case Role::kK:
     case Role::kV:
     case Role::kO:
+    case Role::kQDown:
+    case Role::kQUp:
+    case Role::kKvDown:
+    case Role::kKAbsorb:
+    case Role::kVUp:
       return quantize.attention;
     case Role::kRouter:
+    case Role::kSharedGate:
       return quantize.router;
     case Role::kGate:
     case Role::kUp:

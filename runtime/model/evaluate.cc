@@ -62,8 +62,7 @@ Result<Evaluated> evaluate_arithmetic(const Expr& expression, Type type,
                                       const References& references) {
   const Type inner = config::operand_type(expression, 0, type);
   COLIBRI_ASSIGN(Evaluated result, evaluate(expression.operands[0], inner, false, references));
-  COLIBRI_ASSIGN(const Evaluated other,
-                 evaluate(expression.operands[1], inner, false, references));
+  COLIBRI_ASSIGN(const Evaluated other, evaluate(expression.operands[1], inner, false, references));
   const Result<Literal> literal = calculate(expression.kind, type, result.value, other.value);
   if (!literal.ok()) return literal.status().at(expression.place());
   result.value = *literal;
@@ -115,17 +114,16 @@ Result<Evaluated> evaluate_map(const Expr& map, Type type, const References& ref
   Evaluated result;
   result.keys = selected.keys;
   if (!config::is_list(type)) {
-    COLIBRI_ASSIGN(Evaluated value, evaluate_case(map, std::get<std::string>(selected.value), places,
-                                                  type, references));
+    COLIBRI_ASSIGN(Evaluated value, evaluate_case(map, std::get<std::string>(selected.value),
+                                                  places, type, references));
     result.value = std::move(value.value);
     result.keys.insert(result.keys.end(), value.keys.begin(), value.keys.end());
     return result;
   }
   std::vector<Scalar> items;
   for (const Scalar& item : std::get<std::vector<Scalar>>(selected.value)) {
-    COLIBRI_ASSIGN(const Evaluated value,
-                   evaluate_case(map, std::get<std::string>(item), places,
-                                 config::element_type(type), references));
+    COLIBRI_ASSIGN(const Evaluated value, evaluate_case(map, std::get<std::string>(item), places,
+                                                        config::element_type(type), references));
     if (type == Type::kBooleans) items.emplace_back(std::get<bool>(value.value));
     if (type == Type::kIntegers) items.emplace_back(std::get<int64_t>(value.value));
     if (type == Type::kTexts) items.emplace_back(std::get<std::string>(value.value));

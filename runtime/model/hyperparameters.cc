@@ -32,6 +32,8 @@ class Reader {
   void problem(const std::string& text) { problems_.add(text); }
   std::string text(std::string_view dimension) const { return dimensions_.text(dimension); }
 
+  bool is_given(std::string_view dimension) const { return dimensions_.is_given(dimension); }
+
   // A dimension that is a count from `least` on. After a problem it is `harmless`: a value that
   // makes no second problem out of the first one when counts are compared.
   int64_t count(std::string_view name, int64_t harmless, int64_t least = 1) {
@@ -142,7 +144,8 @@ void read_counts(const config::Architecture& architecture, Reader* reader, Model
 
 void read_expert_counts(Reader* reader, ModelSpec* spec) {
   spec->dense_inner = reader->count("dense_inner", 0, 0);
-  spec->experts = reader->count("experts", 0, 0);
+  // A document that has no dense layers describes no model without experts.
+  spec->experts = reader->count("experts", 0, reader->is_given("dense_inner") ? 0 : 1);
   if (spec->experts == 0) return;
   spec->top_k = reader->count("top_k", 1);
   spec->expert_inner = reader->count("expert_inner", 1);
@@ -204,24 +207,22 @@ void read_attention(const config::Architecture::Attention& attention,
 
 void read_router(const config::Architecture::Router& router, Reader* reader, ModelSpec* spec) {
   if (spec->experts == 0) return;
-  spec->router.score = reader->word<config::RouterScore>(router.score) ==
-                               config::RouterScore::kSoftmax
-                           ? COLIBRI_SCORE_SOFTMAX
-                           : COLIBRI_SCORE_SIGMOID;
+  spec->router.score =
+      reader->word<config::RouterScore>(router.score) == config::RouterScore::kSoftmax
+          ? COLIBRI_SCORE_SOFTMAX
+          : COLIBRI_SCORE_SIGMOID;
   spec->router.renormalize = reader->boolean(router.renormalize);
   spec->router.scale = static_cast<float>(reader->positive(router.scale));
-  const int64_t groups =
-      reader->integer(router.groups.count, false, 0, spec->experts).value_or(0);
+  const int64_t groups = reader->integer(router.groups.count, false, 0, spec->experts).value_or(0);
   if (groups <= 1) return;
   spec->router.groups = groups;
   spec->router.keep_groups = reader->integer(router.groups.keep, false, 1, groups).value_or(1);
   const auto rule = reader->word<config::GroupRule>(router.groups.rule);
   const auto mask = reader->word<config::GroupMask>(router.groups.mask);
-  spec->router.group_rule = rule == config::GroupRule::kMax ? COLIBRI_GROUP_RULE_MAX
-                                                            : COLIBRI_GROUP_RULE_TOP2_SUM;
-  spec->router.group_mask = mask == config::GroupMask::kZero
-                                ? COLIBRI_GROUP_MASK_ZERO
-                                : COLIBRI_GROUP_MASK_NEGATIVE_INFINITY;
+  spec->router.group_rule =
+      rule == config::GroupRule::kMax ? COLIBRI_GROUP_RULE_MAX : COLIBRI_GROUP_RULE_TOP2_SUM;
+  spec->router.group_mask = mask == config::GroupMask::kZero ? COLIBRI_GROUP_MASK_ZERO
+                                                             : COLIBRI_GROUP_MASK_NEGATIVE_INFINITY;
   const int64_t size = spec->experts / groups;
   const std::string count = router.groups.count.place() + ": is " + std::to_string(groups);
   if (spec->experts % groups != 0) {
@@ -252,11 +253,10 @@ void make_layers(const config::Architecture& architecture, int64_t count, Reader
   DenseLayers dense;
   dense.first = reader->integer(layers.first_dense, false, 0, kLargestCount).value_or(0);
   dense.every = reader->integer(layers.moe_every, false, 1, kLargestCount).value_or(1);
-  dense.list = reader->list<int64_t>(layers.dense, Type::kIntegers, false)
-                   .value_or(std::vector<int64_t>());
+  dense.list =
+      reader->list<int64_t>(layers.dense, Type::kIntegers, false).value_or(std::vector<int64_t>());
   const config::Architecture::Attention& attention = architecture.attention;
-  const int64_t window =
-      reader->integer(attention.window, true, 1, kLargestCount).value_or(0);
+  const int64_t window = reader->integer(attention.window, true, 1, kLargestCount).value_or(0);
   const int64_t from = reader->integer(attention.window_from, false, 0, kLargestCount).value_or(0);
   const std::vector<bool> windowed =
       reader->list<bool>(attention.window_layers, Type::kBooleans, true)
@@ -279,7 +279,9 @@ void make_layers(const config::Architecture& architecture, int64_t count, Reader
   const bool any_dense = std::any_of(spec->layers.begin(), spec->layers.end(),
                                      [](const LayerSpec& layer) { return !layer.routed(); });
   if (any_dense && spec->dense_inner == 0) {
-    reader->problem("there are layers without experts, and " + reader->text("dense_inner"));
+    reader->problem("there are layers without experts, and " +
+                    (reader->is_given("dense_inner") ? reader->text("dense_inner")
+                                                     : "the document names no tensors of `dense`"));
   }
 }
 

@@ -192,8 +192,8 @@ std::string Dimensions::origin(const Evaluated& value) const {
 
 bool is_met(const ModelSource& source, const config::Condition& condition) {
   const Result<colibri_value> value = source.metadata(condition.key);
-  const bool null = value.ok() ? value->kind == COLIBRI_VALUE_NONE
-                               : !source.has_members(condition.key);
+  const bool null =
+      value.ok() ? value->kind == COLIBRI_VALUE_NONE : !source.has_members(condition.key);
   const auto is = [&](const Literal& wanted) {
     if (std::holds_alternative<std::monostate>(wanted)) return null;
     if (!value.ok() || null) return false;

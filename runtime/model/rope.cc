@@ -28,8 +28,8 @@ float llama3(const RopeScalingSpec& scaling, float frequency) {
   const double low = scaling.low_freq_factor, high = scaling.high_freq_factor;
   if (wavelength > static_cast<float>(scaling.original_tokens / low)) return frequency / factor;
   if (wavelength < static_cast<float>(scaling.original_tokens / high)) return frequency;
-  const float smooth = (1.0f / wavelength * tokens - static_cast<float>(low)) /
-                       static_cast<float>(high - low);
+  const float smooth =
+      (1.0f / wavelength * tokens - static_cast<float>(low)) / static_cast<float>(high - low);
   return (1.0f - smooth) * frequency / factor + smooth * frequency;
 }
 

@@ -158,8 +158,8 @@ uint64_t rows_scratch_bytes(const Weight& weight, int64_t n) {
     const int64_t width =
         std::min(map.transpose ? span_of(map, n) : std::min(n, map.cols), map.cols);
     const int64_t most = map.transpose ? map.rows : map.count;
-    const int64_t rows = std::max<int64_t>(
-        std::min(rows_at_once(map.cols, map.cols, element), most), 1);
+    const int64_t rows =
+        std::max<int64_t>(std::min(rows_at_once(map.cols, map.cols, element), most), 1);
     return std::max(static_cast<uint64_t>(width) * element,
                     width == map.cols ? static_cast<uint64_t>(rows * width) * element : 0);
   }

@@ -48,8 +48,7 @@ Shape shape_of(Role role, Scope scope, const ModelSpec& spec) {
   const Extent queries = times(heads, head_dim);
   const Extent keys = times(named(spec.kv_heads, "kv_heads"), head_dim);
   const bool mla = spec.attention == AttentionKind::kMla;
-  const Extent values =
-      mla ? times(heads, named(spec.value_dim, "value_dim")) : queries;
+  const Extent values = mla ? times(heads, named(spec.value_dim, "value_dim")) : queries;
   const Extent latent = named(spec.latent, "latent");
   const Extent q_latent = named(spec.q_latent, "q_latent");
   const Extent experts = named(spec.experts, "experts");
@@ -65,6 +64,8 @@ Shape shape_of(Role role, Scope scope, const ModelSpec& spec) {
     case Role::kOBias:
     case Role::kDownBias:
       return vector(hidden);
+    case Role::kRopeFactors:
+      return vector({spec.rope.dims / 2, "rope.dims / 2", {}});
     case Role::kQ:
       return matrix(queries, hidden);
     case Role::kK:

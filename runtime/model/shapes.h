@@ -14,7 +14,7 @@ namespace colibri::model {
 
 struct Extent {
   int64_t value = 0;
-  std::string words;                  // "heads * head_dim"
+  std::string words;                   // "heads * head_dim"
   std::vector<std::string_view> dims;  // the names of `dims` in it
 };
 

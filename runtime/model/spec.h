@@ -101,7 +101,7 @@ struct ModelSpec {
   uint32_t activation = COLIBRI_ACTIVATION_SILU;
   float ffn_clamp = 0, ffn_alpha = 0, ffn_up_offset = 0;  // as the kernel attributes; 0 = not
 
-  int64_t experts = 0, top_k = 0;  // 0 = no layer has experts
+  int64_t experts = 0, top_k = 0;                               // 0 = no layer has experts
   int64_t expert_inner = 0, shared_inner = 0, dense_inner = 0;  // 0 = the model has no such ffn
   RouterSpec router;
 

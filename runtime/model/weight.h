@@ -14,6 +14,7 @@ enum class Role {
   kEmbedding,
   kHead,
   kFinalNorm,
+  kRopeFactors,
   kAttentionNorm,
   kQ,
   kK,
@@ -51,7 +52,7 @@ const char* role_name(Role role);  // as the architecture document spells it: "a
 // How the rows of a weight lie in its tensor: a run of its rows, as stored, is a matrix; that may be
 // transposed; of its rows some are meant; and pieces of these may be transposed once more.
 struct RowMap {
-  int64_t first = 0;           // row of the tensor, leading dimensions as one, where the matrix begins
+  int64_t first = 0;  // row of the tensor, leading dimensions as one, where the matrix begins
   int64_t rows = 0, cols = 0;  // of the matrix as it is stored
   bool transpose = false;
   // Of every `group` rows (after transposing), `count` from the `from`-th on are meant.

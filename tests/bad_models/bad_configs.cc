@@ -79,7 +79,7 @@ std::vector<BadModel> bad_json() {
 
 std::vector<BadModel> bad_values() {
   return {
-      {"model_type_unknown", in_config("\"mixtral\"", "\"llama\""), {}, ""},
+      {"model_type_unknown", in_config("\"mixtral\"", "\"mixtrall\""), {}, ""},
       {"model_type_missing", in_config("\"model_type\"", "\"modeltype\""), {}, ""},
       {"model_type_is_a_list", in_config("\"mixtral\"", "[\"mixtral\"]"), {}, ""},
       {"key_missing", in_config("\"hidden_size\"", "\"hidden_sice\""), {}, ""},
