@@ -1,103 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of queries to the keys in the cache: softmax(scale q K) V in one pass over the keys
-// ("online softmax", Milakov and Gimelshein 2018), in steps and splits that lie at fixed positions
-// (docs/numerics.md, "Attention").
+// ("online softmax", Milakov and Gimelshein 2018).
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "plugins/cpu_common/arguments.h"
-#include "plugins/cpu_common/attention_steps.h"
+#include "plugins/cpu_common/attention_splits.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/tasks.h"
-#include "plugins/cpu_common/vector_math.h"
 #include "plugins/cpu_common/views.h"
 
 namespace colibri::cpu {
 
-struct AttentionScratch {
-  AttentionQuery* queries;
-  float* sums;    // of the split being worked on, a row of `width` for each query
-  float* merged;  // of the splits before
+// Of one worker: a task's queries.
+static COLIBRI_INLINE int64_t attention_queries(const colibri_attention_attributes& a) {
+  return kAttentionRows * (a.heads / a.kv_heads);
+}
+static COLIBRI_INLINE int64_t attention_scratch_bytes(const colibri_attention_attributes& a) {
+  return AttentionScratch::bytes(attention_queries(a), value_tiles(a.head_dim) * 16);
+}
 
-  static COLIBRI_INLINE int64_t most_queries(const OperatorState& state) {
-    return kAttentionRows * (state.attention.heads / state.attention.kv_heads);
-  }
-  static COLIBRI_INLINE int64_t width(const OperatorState& state) {
-    return value_tiles(state.attention.head_dim) * 16;
-  }
-  static COLIBRI_INLINE int64_t bytes(const OperatorState& state) {
-    return most_queries(state) * (static_cast<int64_t>(sizeof(AttentionQuery)) + 8 * width(state));
-  }
-  COLIBRI_INLINE AttentionScratch(const OperatorState& state, void* memory) {
-    queries = static_cast<AttentionQuery*>(memory);
-    sums = reinterpret_cast<float*>(queries + most_queries(state));
-    merged = sums + most_queries(state) * width(state);
+// Keys and values of one head in the cache.
+template <class T>
+struct CachedHead {
+  const T* keys;
+  const T* values;
+  int64_t head_dim;
+  float scale;
+
+  CachedHead(const KeyValueCache& cache, const colibri_attention_attributes& a, int64_t kv_head)
+      : keys(reinterpret_cast<const T*>(cache.keys) +
+             kv_head * cache.blocks * key_block_size(a.head_dim)),
+        values(reinterpret_cast<const T*>(cache.values) +
+               kv_head * cache.blocks * value_block_size(a.head_dim)),
+        head_dim(a.head_dim),
+        scale(a.scale) {}
+
+  StepKeys<T, T> step(int64_t first, int64_t) const {
+    const int64_t block = first / COLIBRI_KV_BLOCK;
+    return {keys + block * key_block_size(head_dim), values + block * value_block_size(head_dim),
+            first, head_dim, scale};
   }
 };
-
-// Adds a finished split to what came before it.
-template <class S>
-void merge_split(AttentionQuery& query, const float* sums, float* merged, int64_t width) {
-  const float weight = fold(Lanes16<S>::load(query.weight));
-  if (!query.has_merged) {
-    query.has_merged = true;
-    query.merged_most = query.most;
-    query.merged_weight = weight;
-    std::copy_n(sums, width, merged);
-    return;
-  }
-  const float most = query.merged_most > query.most ? query.merged_most : query.most;
-  float factors[S::kLanes];
-  S::store(factors, exp<S>(S::set(query.merged_most - most)));
-  const float old_factor = factors[0];
-  S::store(factors, exp<S>(S::set(query.most - most)));
-  const float new_factor = factors[0];
-  query.merged_most = most;
-  query.merged_weight = std::fma(weight, new_factor, query.merged_weight * old_factor);
-  for (int64_t i = 0; i < width; i += S::kLanes) {
-    const typename S::F old_part = S::mul(S::load(merged + i), S::set(old_factor));
-    S::store(merged + i, S::fma(S::load(sums + i), S::set(new_factor), old_part));
-  }
-}
-
-// All queries of the scratch (count of them) over the keys they see.
-template <class S, class T>
-void attend(const OperatorState& state, const AttentionScratch& scratch, int64_t count,
-            const T* keys, const T* values) {
-  const int64_t head_dim = state.attention.head_dim;
-  const int64_t width = AttentionScratch::width(state);
-  int64_t begin = INT64_MAX;
-  int64_t end = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    begin = std::min(begin, scratch.queries[i].begin);
-    end = std::max(end, scratch.queries[i].end);
-  }
-  for (int64_t split = begin / kSplitKeys * kSplitKeys; split < end; split += kSplitKeys) {
-    for (int64_t i = 0; i < count; ++i) scratch.queries[i].start_split();
-    std::fill_n(scratch.sums, count * width, 0.0f);
-    const int64_t split_end = std::min(split + kSplitKeys, end);
-    for (int64_t step = std::max(split, begin / kStepKeys * kStepKeys); step < split_end;
-         step += kStepKeys) {
-      const StepKeys<T> here = {keys + step / COLIBRI_KV_BLOCK * key_block_size(head_dim),
-                                values + step / COLIBRI_KV_BLOCK * value_block_size(head_dim), step,
-                                head_dim, state.attention.scale};
-      for (int64_t i = 0; i < count; i += 4) {
-        attend_step<S>(here, scratch.queries + i, std::min<int64_t>(4, count - i),
-                       scratch.sums + i * width, width);
-      }
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      AttentionQuery& query = scratch.queries[i];
-      if (query.has_split)
-        merge_split<S>(query, scratch.sums + i * width, scratch.merged + i * width, width);
-    }
-  }
-}
 
 // Rows [begin, end) of one sequence, with all query heads of one key head.
 template <class S>
@@ -122,23 +69,31 @@ colibri_status attend_rows(const OperatorState& state, const colibri_attention_a
     }
   }
   const int64_t count = (end - begin) * group;
-  const int64_t key_at = kv_head * cache.blocks * key_block_size(a.head_dim);
-  const int64_t value_at = kv_head * cache.blocks * value_block_size(a.head_dim);
   if (a.cache_dtype == COLIBRI_CODEC_F16) {
-    attend<S>(state, scratch, count, reinterpret_cast<const uint16_t*>(cache.keys) + key_at,
-              reinterpret_cast<const uint16_t*>(cache.values) + value_at);
+    attend<S>(CachedHead<uint16_t>(cache, a, kv_head), scratch, count);
   } else {
-    attend<S>(state, scratch, count, reinterpret_cast<const float*>(cache.keys) + key_at,
-              reinterpret_cast<const float*>(cache.values) + value_at);
+    attend<S>(CachedHead<float>(cache, a, kv_head), scratch, count);
   }
-  const int64_t width = AttentionScratch::width(state);
   for (int64_t row = begin; row < end; ++row) {
     for (int64_t h = 0; h < group; ++h) {
-      const int64_t i = (row - begin) * group + h;
-      float* out = f32_row(call.output, row) + (kv_head * group + h) * a.head_dim;
-      for (int64_t d = 0; d < a.head_dim; ++d)
-        out[d] = scratch.merged[i * width + d] / scratch.queries[i].merged_weight;
+      const int64_t head = kv_head * group + h;
+      finish_query<S>(scratch, (row - begin) * group + h, a.sinks == 1 ? call.sink + head : nullptr,
+                      f32_row(call.output, row) + head * a.head_dim, a.head_dim);
     }
+  }
+  return COLIBRI_OK;
+}
+
+// Calls visit(begin, end), which returns a colibri_status, for the runs of rows of one sequence in
+// [begin, end); stops at the first failure.
+template <class Visit>
+COLIBRI_INLINE colibri_status for_each_run(const int32_t* sequence, int64_t begin, int64_t end,
+                                           Visit visit) {
+  while (begin < end) {
+    int64_t stop = sequence == nullptr ? end : begin + 1;
+    while (stop < end && sequence[stop] == sequence[begin]) ++stop;
+    if (const colibri_status status = visit(begin, stop); status != COLIBRI_OK) return status;
+    begin = stop;
   }
   return COLIBRI_OK;
 }
@@ -147,21 +102,16 @@ template <class S>
 colibri_status run_attention(const OperatorState& state, const void* arguments, TaskRange tasks,
                              void* memory) {
   const auto& call = *static_cast<const colibri_attention_args*>(arguments);
-  const AttentionScratch scratch(state, memory);
-  const int64_t kv_heads = state.attention.kv_heads;
+  const auto& a = state.attention;
+  const AttentionScratch scratch(attention_queries(a), value_tiles(a.head_dim) * 16, memory);
   for (int64_t task = tasks.begin; task < tasks.end; ++task) {
-    int64_t row = task / kv_heads * kAttentionRows;
-    const int64_t end = std::min(row + kAttentionRows, call.q.shape[0]);
-    while (row < end) {  // runs of rows of one sequence
-      int64_t stop = row + 1;
-      while (stop < end && call.sequence != nullptr && call.sequence[stop] == call.sequence[row])
-        ++stop;
-      if (call.sequence == nullptr) stop = end;
-      const colibri_status status =
-          attend_rows<S>(state, call, row, stop, task % kv_heads, scratch);
-      if (status != COLIBRI_OK) return status;
-      row = stop;
-    }
+    const int64_t begin = task / a.kv_heads * kAttentionRows;
+    const int64_t end = std::min(begin + kAttentionRows, call.q.shape[0]);
+    const colibri_status status =
+        for_each_run(call.sequence, begin, end, [&](int64_t first, int64_t last) {
+          return attend_rows<S>(state, call, first, last, task % a.kv_heads, scratch);
+        });
+    if (status != COLIBRI_OK) return status;
   }
   return COLIBRI_OK;
 }

@@ -37,12 +37,12 @@ struct alignas(64) AttentionQuery {
   }
 };
 
-template <class T>
+template <class K, class V>
 struct StepKeys {
-  const T* keys;  // of the step's first block
-  const T* values;
+  const K* keys;  // of the step's first block
+  const V* values;
   int64_t first;  // position of the step
-  int64_t head_dim;
+  int64_t key_dim;
   float scale;
 };
 
@@ -64,18 +64,18 @@ struct KeyRange {  // within the step
 
 // scores[i] = the products of query i with the keys of blocks [block, block_end), d ascending,
 // times the scale.
-template <class S, int Q, class T>
-void score_keys(const StepKeys<T>& step, const AttentionQuery* queries, int64_t block,
+template <class S, int Q, class K, class V>
+void score_keys(const StepKeys<K, V>& step, const AttentionQuery* queries, int64_t block,
                 int64_t block_end, float (*scores)[kStepKeys]) {
   const float* q[Q];
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) q[i] = queries[i].q;
   for (; block < block_end; ++block) {
-    const T* keys = step.keys + block * key_block_size(step.head_dim);
+    const K* keys = step.keys + block * key_block_size(step.key_dim);
     Lanes16<S> sums[Q];
     COLIBRI_UNROLL
     for (int i = 0; i < Q; ++i) sums[i] = Lanes16<S>::set(0);
-    for (int64_t d = 0; d < step.head_dim; ++d) {
+    for (int64_t d = 0; d < step.key_dim; ++d) {
       const Lanes16<S> k = load_lanes<S>(keys + d * COLIBRI_KV_BLOCK);
       COLIBRI_UNROLL
       for (int i = 0; i < Q; ++i) {
@@ -136,8 +136,8 @@ void weigh_keys(AttentionQuery& query, KeyRange range, float* scores, float* sum
 }
 
 // sums of query i += weights times values of the keys in the range, keys ascending.
-template <class S, int Q, class T>
-void add_values(const StepKeys<T>& step, KeyRange range, const float (*weights)[kStepKeys],
+template <class S, int Q, class K, class V>
+void add_values(const StepKeys<K, V>& step, KeyRange range, const float (*weights)[kStepKeys],
                 float* sums, int64_t width) {
   for (int64_t tile = 0; tile < width / 16; ++tile) {
     Lanes16<S> acc[Q];
@@ -160,8 +160,8 @@ void add_values(const StepKeys<T>& step, KeyRange range, const float (*weights)[
   }
 }
 
-template <class S, class T>
-void attend_step(const StepKeys<T>& step, AttentionQuery* queries, int64_t count, float* sums,
+template <class S, class K, class V>
+void attend_step(const StepKeys<K, V>& step, AttentionQuery* queries, int64_t count, float* sums,
                  int64_t width) {
   alignas(64) float scores[4][kStepKeys];
   KeyRange ranges[4];

@@ -23,26 +23,9 @@ colibri_status fail(colibri_error* error, colibri_status code, const char* text)
 
 }  // namespace
 
-// Whether the operator needs an option that is zero by default.
-static bool has_options(const OperatorState& state) {
-  switch (state.op) {
-    case COLIBRI_OP_KV_WRITE:
-      return state.kv_write.keys_only != 0;
-    case COLIBRI_OP_ATTENTION:
-      return state.attention.sinks != 0;
-    case COLIBRI_OP_MLA_ATTENTION:
-      return true;
-    default:
-      return false;
-  }
-}
-
-int32_t supports(const Operators& operators, const colibri_op_desc* desc, char why_not[128]) {
+int32_t supports(const colibri_op_desc* desc, char why_not[128]) {
   OperatorState state;
-  if (!understand(desc, Weights::kAnyLayout, &state, why_not)) return 0;
-  if (operators.options || !has_options(state)) return 1;
-  if (why_not != nullptr) std::snprintf(why_not, 128, "an option of the operator is not offered");
-  return 0;
+  return understand(desc, Weights::kAnyLayout, &state, why_not) ? 1 : 0;
 }
 
 colibri_status pack_layout(const colibri_op_desc* desc, uint32_t index, colibri_layout* wanted,

@@ -9,7 +9,7 @@
 
 namespace colibri::cpu {
 
-int32_t supports(const Operators& operators, const colibri_op_desc* desc, char why_not[128]);
+int32_t supports(const colibri_op_desc* desc, char why_not[128]);
 colibri_status pack_layout(const colibri_op_desc* desc, uint32_t index, colibri_layout* wanted,
                            uint64_t* bytes, colibri_error* error);
 colibri_status create(const Operators& operators, const colibri_op_desc* desc,
@@ -28,9 +28,7 @@ constexpr colibri_kernels_0 kernel_table() {
   table.struct_size = sizeof(table);
   table.draft = COLIBRI_KERNELS_DRAFT;
   table.numerics = COLIBRI_NUMERICS_IDENTICAL;
-  table.supports = [](const colibri_op_desc* desc, char why_not[128]) {
-    return supports(operators, desc, why_not);
-  };
+  table.supports = supports;
   table.pack_layout = pack_layout;
   table.pack = pack;
   table.op_create = [](const colibri_op_desc* desc, const colibri_host* host, void* state,

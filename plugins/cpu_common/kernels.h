@@ -11,6 +11,7 @@
 #include "plugins/cpu_common/frontend.h"
 #include "plugins/cpu_common/grouped_matmul.h"
 #include "plugins/cpu_common/kv_write.h"
+#include "plugins/cpu_common/mla_attention.h"
 #include "plugins/cpu_common/norm.h"
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/quantize_rows.h"
@@ -31,8 +32,12 @@ constexpr Operators operators_for() {
       [](const OperatorState& state) { return ProductScratch::bytes(state); }};
   operators.code[COLIBRI_OP_ROPE] = {run_rope<S>, nullptr};
   operators.code[COLIBRI_OP_KV_WRITE] = {run_kv_write<S>, nullptr};
-  operators.code[COLIBRI_OP_ATTENTION] = {
-      run_attention<S>, [](const OperatorState& state) { return AttentionScratch::bytes(state); }};
+  operators.code[COLIBRI_OP_ATTENTION] = {run_attention<S>, [](const OperatorState& state) {
+                                            return attention_scratch_bytes(state.attention);
+                                          }};
+  operators.code[COLIBRI_OP_MLA_ATTENTION] = {run_mla_attention<S>, [](const OperatorState& state) {
+                                                return LatentScratch::bytes(state.mla_attention);
+                                              }};
   operators.code[COLIBRI_OP_ROUTER] = {
       run_router<S>, [](const OperatorState& state) { return RouterScratch::bytes(state); }};
   operators.code[COLIBRI_OP_COMBINE] = {run_combine<S>, nullptr};

@@ -42,6 +42,17 @@ void write_value(const float* v, uint16_t* block, int64_t place, int64_t head_di
   }
 }
 
+// A key and, unless v is nullptr, its value.
+template <class S, class T>
+void write_pair(const float* k, const float* v, const KeyValueCache& cache, int64_t block,
+                int64_t place, int64_t head_dim) {
+  write_key<S>(k, reinterpret_cast<T*>(cache.keys) + block * key_block_size(head_dim), place,
+               head_dim);
+  if (v == nullptr) return;
+  write_value<S>(v, reinterpret_cast<T*>(cache.values) + block * value_block_size(head_dim), place,
+                 head_dim);
+}
+
 template <class S>
 colibri_status run_kv_write(const OperatorState& state, const void* arguments, TaskRange tasks,
                             void*) {
@@ -51,23 +62,21 @@ colibri_status run_kv_write(const OperatorState& state, const void* arguments, T
     const int64_t sequence = call.sequence == nullptr ? 0 : call.sequence[row];
     const int64_t position = call.position[row];
     if (sequence < 0 || position < 0) return COLIBRI_INVALID_ARGUMENT;
-    const KeyValueCache cache = key_value_cache(call.k_cache[sequence], call.v_cache[sequence],
-                                                a.cache_dtype, a.kv_heads, a.head_dim);
+    const KeyValueCache cache =
+        a.keys_only == 1 ? key_cache(call.k_cache[sequence], a.cache_dtype, a.kv_heads, a.head_dim)
+                         : key_value_cache(call.k_cache[sequence], call.v_cache[sequence],
+                                           a.cache_dtype, a.kv_heads, a.head_dim);
     if (cache.keys == nullptr || position >= cache.blocks * COLIBRI_KV_BLOCK)
       return COLIBRI_INVALID_ARGUMENT;
     const int64_t place = position % COLIBRI_KV_BLOCK;
     for (int64_t head = 0; head < a.kv_heads; ++head) {
       const int64_t block = head * cache.blocks + position / COLIBRI_KV_BLOCK;
       const float* k = f32_row(call.k, row) + head * a.head_dim;
-      const float* v = f32_row(call.v, row) + head * a.head_dim;
-      const int64_t key_at = block * key_block_size(a.head_dim);
-      const int64_t value_at = block * value_block_size(a.head_dim);
+      const float* v = a.keys_only == 1 ? nullptr : f32_row(call.v, row) + head * a.head_dim;
       if (a.cache_dtype == COLIBRI_CODEC_F16) {
-        write_key<S>(k, reinterpret_cast<uint16_t*>(cache.keys) + key_at, place, a.head_dim);
-        write_value<S>(v, reinterpret_cast<uint16_t*>(cache.values) + value_at, place, a.head_dim);
+        write_pair<S, uint16_t>(k, v, cache, block, place, a.head_dim);
       } else {
-        write_key<S>(k, reinterpret_cast<float*>(cache.keys) + key_at, place, a.head_dim);
-        write_value<S>(v, reinterpret_cast<float*>(cache.values) + value_at, place, a.head_dim);
+        write_pair<S, float>(k, v, cache, block, place, a.head_dim);
       }
     }
   }

@@ -28,7 +28,6 @@ struct Operator {
 
 // All of a plugin's operators, by COLIBRI_OP_*.
 struct Operators {
-  bool options;  // computes the options that are zero by default
   Operator code[COLIBRI_OP_COUNT];
 };
 

@@ -40,7 +40,7 @@ int64_t count_tasks(const OperatorState& state, const void* arguments) {
     case COLIBRI_OP_MLA_ATTENTION:
       return divide_up(as<colibri_mla_attention_args>(arguments).q_latent.shape[0] /
                            state.mla_attention.heads,
-                       kAttentionRows) *
+                       kLatentRows) *
              divide_up(state.mla_attention.heads, kLatentHeads);
     case COLIBRI_OP_ROUTER:
       return divide_up(as<colibri_router_args>(arguments).input.shape[0], kRouterRows);

@@ -19,8 +19,9 @@ constexpr int64_t kTaskRows = 64;
 // A task of attention is one key head for up to 8 rows: the queries of all its heads share the keys
 // they read.
 constexpr int64_t kAttentionRows = 8;
-// A task of mla_attention is up to 16 heads of up to 8 rows: all heads read the same keys.
+// A task of mla_attention is up to 16 heads of up to 4 rows: all heads read the same keys.
 constexpr int64_t kLatentHeads = 16;
+constexpr int64_t kLatentRows = 4;
 // A task of the router is up to 4 rows; of every other operator one row.
 constexpr int64_t kRouterRows = 4;
 

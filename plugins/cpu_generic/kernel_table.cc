@@ -9,7 +9,6 @@ namespace {
 
 constexpr cpu::Operators make_operators() {
   cpu::Operators operators = {};
-  operators.options = true;
   operators.code[COLIBRI_OP_EMBED] = {embed, nullptr};
   operators.code[COLIBRI_OP_NORM] = {norm, nullptr};
   operators.code[COLIBRI_OP_QUANTIZE_ROWS] = {quantize_rows, nullptr};

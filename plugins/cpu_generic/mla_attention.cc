@@ -47,8 +47,8 @@ colibri_status mla_attention(const OperatorState& state, const void* arguments, 
   const int64_t heads = state.mla_attention.heads;
   const int64_t across = cpu::divide_up(heads, cpu::kLatentHeads);
   for (int64_t task = tasks.begin; task < tasks.end; ++task) {
-    const int64_t begin = task / across * cpu::kAttentionRows;
-    const int64_t end = std::min(begin + cpu::kAttentionRows, call.q_latent.shape[0] / heads);
+    const int64_t begin = task / across * cpu::kLatentRows;
+    const int64_t end = std::min(begin + cpu::kLatentRows, call.q_latent.shape[0] / heads);
     for (int64_t row = begin; row < end; ++row) {
       const colibri_status status = attend_row(state, call, row, task % across * cpu::kLatentHeads,
                                                static_cast<float*>(scratch));

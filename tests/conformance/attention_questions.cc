@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "tests/conformance/kv_cache_memory.h"
@@ -10,6 +11,7 @@ namespace {
 
 struct Shape {
   int64_t heads, kv_heads, head_dim, window;
+  bool sinks = false;
 };
 
 // Rows at these positions of these sequences.
@@ -24,6 +26,19 @@ Queries chunk(int32_t first, int32_t rows) {
   return queries;
 }
 
+// Sinks below, among and above the scores.
+std::vector<float> make_sinks(Random& random, Style style, int64_t heads) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kOrdinary[] = {0, 2, -120, 25, -1};
+  constexpr float kSpecial[] = {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 1};
+  std::vector<float> sinks;
+  for (int64_t i = 0; i < heads; ++i) {
+    sinks.push_back(style == Style::kNotFinite ? kSpecial[i % 4]
+                                               : kOrdinary[i % 5] + random.uniform());
+  }
+  return sinks;
+}
+
 void check_one(Checker& checker, Random& random, uint32_t dtype, const Shape& shape,
                const Queries& queries, Style style) {
   const auto rows = static_cast<int64_t>(queries.position.size());
@@ -34,8 +49,9 @@ void check_one(Checker& checker, Random& random, uint32_t dtype, const Shape& sh
   question.op = COLIBRI_OP_ATTENTION;
   question.name = std::string(codec_name(dtype)) + ", " + std::to_string(shape.heads) + ":" +
                   std::to_string(shape.kv_heads) + " heads of " + std::to_string(shape.head_dim) +
-                  ", window " + std::to_string(shape.window) + ", " + std::to_string(rows) +
-                  " rows up to position " + std::to_string(last) + ", " + style_name(style);
+                  ", window " + std::to_string(shape.window) + (shape.sinks ? ", sinks, " : ", ") +
+                  std::to_string(rows) + " rows up to position " + std::to_string(last) + ", " +
+                  style_name(style);
   colibri_attention_attributes attributes = {};
   attributes.cache_dtype = dtype;
   attributes.heads = shape.heads;
@@ -43,11 +59,13 @@ void check_one(Checker& checker, Random& random, uint32_t dtype, const Shape& sh
   attributes.head_dim = shape.head_dim;
   attributes.window = shape.window;
   attributes.scale = 0.3f;
+  attributes.sinks = shape.sinks ? 1 : 0;
   question.set_attributes(attributes);
   question.max_rows = rows;
   KvCacheMemory cache(dtype, 2, shape.kv_heads, last / 16 + 2, shape.head_dim);
   cache.fill(random, last + 1);
   const Rows q(make_rows(random, style, rows, cols), cols, 8);
+  const std::vector<float> sinks = make_sinks(random, style, shape.heads);
   const bool one_sequence = std::all_of(queries.sequence.begin(), queries.sequence.end(),
                                         [](int32_t s) { return s == 0; });
   checker.check(question, [&](const std::vector<colibri_tensor>&, const RunCall& run) {
@@ -59,6 +77,7 @@ void check_one(Checker& checker, Random& random, uint32_t dtype, const Shape& sh
     call.sequence = one_sequence ? nullptr : queries.sequence.data();
     call.k_cache = cache.k();
     call.v_cache = cache.v();
+    call.sink = shape.sinks ? sinks.data() : nullptr;
     run(&call);
     return std::vector<Output>{{"output", output}};
   });
@@ -83,6 +102,10 @@ void check_attention(Checker& checker) {
     check_one(checker, random, dtype, {2, 1, 24, 0}, chunk(20, 5), Style::kNotFinite);
     const Queries mixed = {{30, 7, 8, 100, 0, 64, 63, 3, 3}, {0, 1, 1, 0, 0, 1, 1, 0, 1}};
     check_one(checker, random, dtype, {4, 2, 20, 0}, mixed, Style::kPlain);
+    check_one(checker, random, dtype, {10, 2, 20, 0, true}, mixed, Style::kPlain);
+    check_one(checker, random, dtype, {5, 1, 24, 7, true}, chunk(58, 13), Style::kPlain);
+    check_one(checker, random, dtype, {5, 5, 16, 0, true}, chunk(1022, 4), Style::kExtreme);
+    check_one(checker, random, dtype, {8, 2, 24, 0, true}, chunk(20, 5), Style::kNotFinite);
     if (checker.quick()) continue;
     for (int64_t head_dim : {1, 20, 24, 64, 128}) {
       for (int64_t group : {1, 2, 3, 4, 8}) {
@@ -95,6 +118,7 @@ void check_attention(Checker& checker) {
     }
     for (int64_t window : {0, 1, 16, 64, 1000, 1024, 1100}) {
       check_one(checker, random, dtype, {2, 1, 20, window}, chunk(2045, 6), Style::kPlain);
+      check_one(checker, random, dtype, {5, 1, 20, window, true}, chunk(2045, 6), Style::kPlain);
       check_one(checker, random, dtype, {4, 1, 20, window}, {{2100, 1023, 1024, 5}, {0, 0, 0, 0}},
                 Style::kPlain);
     }

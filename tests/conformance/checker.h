@@ -49,6 +49,7 @@ void check_grouped_matmul(Checker& checker);
 void check_rope(Checker& checker);
 void check_kv_write(Checker& checker);
 void check_attention(Checker& checker);
+void check_mla_attention(Checker& checker);
 void check_router(Checker& checker);
 void check_combine(Checker& checker);
 
