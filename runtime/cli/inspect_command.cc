@@ -2,11 +2,13 @@
 // colibri inspect: what a model is, and what keeps it from being run.
 #include "runtime/cli/inspect_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
@@ -43,6 +45,9 @@ Json hyperparameters(const model::ModelSpec& spec) {
       {"heads", spec.heads},
       {"kv_heads", spec.kv_heads},
       {"head_dim", spec.head_dim},
+      {"value_dim", spec.value_dim},
+      {"latent", spec.latent},
+      {"q_latent", spec.q_latent},
       {"experts", spec.experts},
       {"top_k", spec.top_k},
       {"expert_inner", spec.expert_inner},
@@ -55,6 +60,14 @@ Json hyperparameters(const model::ModelSpec& spec) {
       {"tied", spec.tied},
       {"bos", spec.bos < 0 ? Json() : Json(spec.bos)},
       {"eos", spec.eos}};
+}
+
+Json memory_json(const MemoryNeeds& needs) {
+  Json budgets = Json::array();
+  for (const MemoryNeed& need : needs.budgets) {
+    budgets.push_back({{"experts", need.experts}, {"bytes", need.bytes}});
+  }
+  return {{"context", needs.context}, {"experts", needs.experts}, {"budgets", budgets}};
 }
 
 Json document(const ModelReport& report) {
@@ -81,6 +94,7 @@ Json document(const ModelReport& report) {
     json["parameters"] = report.spec->parameters();
     json["active_parameters"] = report.spec->active_parameters();
   }
+  if (report.memory) json["memory"] = memory_json(*report.memory);
   json["tensors"] = std::move(tensors);
   json["unknown_keys"] = report.unknown_keys;
   json["problems"] = report.problems;
@@ -95,15 +109,47 @@ std::string line(const char* name, const std::string& value) {
 }
 
 std::string window_text(const model::ModelSpec& spec) {
-  const int64_t first = spec.layers.front().window;
-  return first == 0 ? "all keys" : "the last " + std::to_string(first) + " keys";
+  std::vector<int64_t> windows;
+  for (const model::LayerSpec& layer : spec.layers) {
+    if (std::find(windows.begin(), windows.end(), layer.window) == windows.end()) {
+      windows.push_back(layer.window);
+    }
+  }
+  std::string text;
+  for (const int64_t window : windows) {
+    text += (text.empty() ? "sees " : " or ") +
+            (window == 0 ? "all keys" : "the last " + std::to_string(window) + " keys");
+  }
+  return text + (windows.size() > 1 ? ", by layer" : "");
+}
+
+std::string attention_text(const model::ModelSpec& spec) {
+  const auto n = [](auto number) { return std::to_string(number); };
+  const std::string heads = n(spec.heads) + " heads of width " + n(spec.head_dim) + ", ";
+  if (spec.attention == model::AttentionKind::kMla) {
+    return heads + "a latent of " + n(spec.latent) + " for keys and values, " + window_text(spec);
+  }
+  return heads + n(spec.kv_heads) + " key-value heads, " + window_text(spec);
+}
+
+std::string expert_text(const model::ModelSpec& spec) {
+  const auto n = [](auto number) { return std::to_string(number); };
+  if (spec.experts == 0) return "none";
+  const auto routed = std::count_if(spec.layers.begin(), spec.layers.end(),
+                                    [](const model::LayerSpec& layer) { return layer.routed(); });
+  const bool shared = std::any_of(
+      spec.layers.begin(), spec.layers.end(),
+      [](const model::LayerSpec& layer) { return static_cast<bool>(layer.shared.gate); });
+  return n(spec.experts) + " of inner width " + n(spec.expert_inner) + ", top " + n(spec.top_k) +
+         (shared ? " and a shared one" : "") + ", in " + n(routed) + " of " +
+         n(spec.layers.size()) + " layers";
 }
 
 std::string spec_text(const model::ModelSpec& spec) {
   const auto n = [](auto number) { return std::to_string(number); };
-  char numbers[96];
-  std::snprintf(numbers, sizeof(numbers), "%s over %lld elements, theta %g; eps %g",
-                rope_style(spec), static_cast<long long>(spec.rope.dims), spec.rope.theta,
+  char rope[96];
+  std::snprintf(rope, sizeof(rope), "%s over %lld elements, theta %g; eps %g", rope_style(spec),
+                static_cast<long long>(spec.rope.dims), spec.rope.theta,
                 static_cast<double>(spec.eps));
   std::string eos;
   for (const int32_t id : spec.eos) eos += (eos.empty() ? "" : ", ") + n(id);
@@ -112,13 +158,43 @@ std::string spec_text(const model::ModelSpec& spec) {
               n(spec.parameters()) + ", of which a token uses " + n(spec.active_parameters())) +
          line("layers", n(spec.layers.size()) + " of width " + n(spec.hidden)) +
          line("vocabulary", n(spec.vocabulary) + (spec.tied ? ", the head is the embedding" : "")) +
-         line("max tokens", n(spec.max_tokens)) +
-         line("attention", n(spec.heads) + " heads of width " + n(spec.head_dim) + ", " +
-                               n(spec.kv_heads) + " key-value heads, sees " + window_text(spec)) +
-         line("experts", n(spec.experts) + " of inner width " + n(spec.expert_inner) + ", top " +
-                             n(spec.top_k)) +
-         line("rope", numbers) + line("bos", spec.bos < 0 ? "none" : n(spec.bos)) +
-         line("eos", eos.empty() ? "none" : eos);
+         line("max tokens", n(spec.max_tokens)) + line("attention", attention_text(spec)) +
+         line("experts", expert_text(spec)) + line("rope", rope) +
+         line("bos", spec.bos < 0 ? "none" : n(spec.bos)) + line("eos", eos.empty() ? "none" : eos);
+}
+
+std::string codec_text(const ModelReport& report) {
+  std::vector<std::pair<std::string, uint64_t>> codecs;
+  for (const TensorGroup& group : report.tensors) {
+    const auto found = std::find_if(codecs.begin(), codecs.end(),
+                                    [&](const auto& codec) { return codec.first == group.codec; });
+    if (found == codecs.end()) {
+      codecs.emplace_back(group.codec, group.bytes);
+    } else {
+      found->second += group.bytes;
+    }
+  }
+  std::string text;
+  for (const auto& [name, bytes] : codecs) {
+    text += (text.empty() ? "" : ", ") + name + " " + human_bytes(bytes);
+  }
+  return text;
+}
+
+std::string memory_text(const MemoryNeeds& needs) {
+  const std::string context = " and " + std::to_string(needs.context) + " tokens of context";
+  if (needs.experts == 0) {
+    return line("memory", human_bytes(needs.budgets.back().bytes) + " with" + context.substr(4));
+  }
+  std::string text;
+  for (const MemoryNeed& need : needs.budgets) {
+    const bool all = need.experts == needs.experts;
+    text += line(text.empty() ? "memory" : "",
+                 human_bytes(need.bytes) + " with " + (all ? "all " : "") +
+                     std::to_string(need.experts) +
+                     (all ? "" : " of " + std::to_string(needs.experts)) + " experts" + context);
+  }
+  return text;
 }
 
 std::string text(const ModelReport& report) {
@@ -132,6 +208,8 @@ std::string text(const ModelReport& report) {
                                      std::to_string(report.tokenizer_vocabulary) + " tokens");
   uint64_t bytes = 0;
   for (const TensorGroup& group : report.tensors) bytes += group.bytes;
+  if (report.memory) out += memory_text(*report.memory);
+  out += line("codecs", codec_text(report));
   out +=
       line("tensors", std::to_string(report.source->tensors().size()) + ", " + human_bytes(bytes));
   for (const TensorGroup& group : report.tensors) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/engine/plan.h"
 #include "runtime/engine/tokenizer.h"
 #include "runtime/machine/profile.h"
 #include "runtime/model/bind.h"
@@ -20,19 +21,20 @@ using Roles = std::unordered_map<const model::TensorEntry*, std::string>;
 Roles roles_of(const model::ModelSpec& spec) {
   Roles roles;
   const auto add = [&](const model::Weight& weight) {
+    if (!weight) return;
+    const std::string name = model::role_name(weight.role);
     std::string& role = roles[weight.tensor];
-    role += (role.empty() ? "" : " and ") + std::string(model::role_name(weight.role));
+    // A tensor of many experts has the role many times.
+    if (role == name || role.ends_with(" and " + name)) return;
+    role += (role.empty() ? "" : " and ") + name;
   };
   add(spec.embedding);
   add(spec.head);
   add(spec.final_norm);
   for (const model::LayerSpec& layer : spec.layers) {
-    for (const model::Weight* weight : {&layer.attention_norm, &layer.q, &layer.k, &layer.v,
-                                        &layer.o, &layer.ffn_norm, &layer.router}) {
-      add(*weight);
-    }
+    for (const model::Weight* weight : layer.weights()) add(*weight);
     for (const model::FfnSpec& expert : layer.experts) {
-      for (const model::Weight* weight : {&expert.gate, &expert.up, &expert.down}) add(*weight);
+      for (const model::Weight* weight : expert.weights()) add(*weight);
     }
   }
   return roles;
@@ -102,6 +104,22 @@ Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
   return {};
 }
 
+// What `plan` says of the pipeline, at several budgets for the experts.
+Result<MemoryNeeds> memory_needs(config::Pipeline pipeline) {
+  pipeline.experts.budget = {};
+  COLIBRI_ASSIGN(const auto plan, engine::Plan::make(std::move(pipeline)));
+  const engine::MemoryPlan& memory = plan->memory;
+  MemoryNeeds needs = {.context = plan->max_tokens, .experts = memory.all_slots(), .budgets = {}};
+  const uint64_t all = needs.experts;
+  const uint64_t floor = std::min<uint64_t>(2, all);
+  for (const uint64_t experts : {floor, all / 4, all / 2, all * 3 / 4, all}) {
+    if (!needs.budgets.empty() && experts <= needs.budgets.back().experts) continue;
+    needs.budgets.push_back(
+        {experts, memory.besides_experts() + std::max(experts, floor) * memory.slot});
+  }
+  return needs;
+}
+
 }  // namespace
 
 Result<ModelReport> report_model(const config::Pipeline& pipeline) {
@@ -119,6 +137,11 @@ Result<ModelReport> report_model(const config::Pipeline& pipeline) {
                                     format->interface<colibri_format_1>(model::kFormatInterface)));
   add_problems(bind(pipeline, &report), &report.problems);
   add_problems(read_tokenizer(pipeline, &report), &report.problems);
+  if (report.problems.empty()) {
+    auto needs = memory_needs(pipeline);
+    if (needs.ok()) report.memory = std::move(*needs);
+    add_problems(needs.status(), &report.problems);
+  }
   report.tensors = groups_of(*report.source, report.spec ? roles_of(*report.spec) : Roles());
   return report;
 }

@@ -29,6 +29,18 @@ struct TensorGroup {
   uint64_t bytes = 0;
 };
 
+// Bytes that a run takes, with as many tokens of context as the pipeline asks for, and how many
+// experts of all layers are in memory then.
+struct MemoryNeed {
+  uint64_t experts = 0;
+  uint64_t bytes = 0;
+};
+struct MemoryNeeds {
+  int64_t context = 0;              // tokens
+  uint64_t experts = 0;             // of all layers; 0 = the model has none
+  std::vector<MemoryNeed> budgets;  // from the least to all experts
+};
+
 struct ModelReport {
   std::unique_ptr<plugin::Registry> registry;  // keeps the format plugin open
   std::string format;                          // id of its plugin
@@ -38,6 +50,7 @@ struct ModelReport {
   std::vector<config::Architecture> architectures;  // of these, the spec's is
   std::optional<model::ModelSpec> spec;             // nullopt: it cannot be run, see problems
   std::vector<std::string_view> unknown_keys;
+  std::optional<MemoryNeeds> memory;  // nullopt: it cannot be run
 
   std::string tokenizer;              // id of its plugin; empty = none, or see problems
   uint32_t tokenizer_vocabulary = 0;  // tokens

@@ -107,11 +107,11 @@ std::string text(const engine::Plan& plan) {
   };
   line("model", plan.pipeline.model.path.string());
   line("format", plan.format_plugin);
-  line("architecture", plan.spec.architecture + ", " + std::to_string(plan.spec.layers.size()) +
-                           " layers, " +
-                           (memory.slot == 0 ? "no experts"
-                                             : std::to_string(plan.spec.experts) + " experts, top " +
-                                                   std::to_string(plan.spec.top_k)));
+  line("architecture",
+       plan.spec.architecture + ", " + std::to_string(plan.spec.layers.size()) + " layers, " +
+           (memory.slot == 0 ? "no experts"
+                             : std::to_string(plan.spec.experts) + " experts, top " +
+                                   std::to_string(plan.spec.top_k)));
   line("tokenizer", plan.tokenizer == nullptr ? "none" : plan.tokenizer->plugin_id());
   line("threads", std::to_string(plan.threads) + " of " +
                       std::to_string(plan.profile.usable_cores) + " usable cores");
@@ -156,7 +156,8 @@ std::string text(const engine::Plan& plan) {
 Status plan(const PlanOptions& options) {
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
   COLIBRI_ASSIGN(const auto made, engine::Plan::make(std::move(pipeline)));
-  return print(options.json ? document(*made).dump(2) + "\n" : text(*made));
+  COLIBRI_TRY(print(options.json ? document(*made).dump(2) + "\n" : text(*made)));
+  return made->check_memory();
 }
 
 }  // namespace

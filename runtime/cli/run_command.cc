@@ -89,15 +89,18 @@ void run(const RunOptions& options, Invocation& invocation) {
         return output.ok();
       },
       &result);
+  if (!options.json && output.ok()) {
+    output = print(text.ends_with('\n') ? "" : "\n");
+    if (output.ok()) output = flush_output();
+  }
+  const Statistics statistics = Statistics::of(result, *ready.model);
   if (options.json) {
     nlohmann::ordered_json document = {{"text", text}, {"ids", ids}};
-    document.update(statistics_json(result, ready.model->store()));
+    document.update(statistics.json());
     output = print(document.dump() + "\n");
-  } else if (output.ok() && !text.ends_with('\n')) {
-    output = print("\n");
+    if (output.ok()) output = flush_output();
   }
-  if (output.ok()) output = flush_output();
-  std::fprintf(stderr, "%s\n", statistics_line(result, ready.model->store()).c_str());
+  std::fprintf(stderr, "%s\n", statistics.line().c_str());
   if (!status.ok()) return invocation.fail(status, kFailed);
   if (!output.ok()) return invocation.fail(output, kFailed);
 }

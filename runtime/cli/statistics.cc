@@ -3,14 +3,19 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "runtime/base/memory.h"
+#include "runtime/machine/bandwidth.h"
 
 namespace colibri::cli {
 namespace {
 
-uint64_t peak_memory() {
+// More than caches hold, and quickly read.
+constexpr uint64_t kMostProbed = 128u << 20;
+
+uint64_t peak_memory_now() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
@@ -27,38 +32,62 @@ double prefill_rate(const engine::GenerateResult& r) {
 double decode_rate(const engine::GenerateResult& r) {
   return r.generated_tokens > 1 ? rate(r.generated_tokens - 1, r.decode_seconds) : 0;
 }
-std::string hit_rate(const experts::Store* store) {
-  if (store == nullptr) return "";
-  const experts::Counters c = store->counters();
-  const double visits = static_cast<double>(c.hits + c.misses);
-  char text[64];
-  std::snprintf(text, sizeof(text), " | expert hits %.1f %%",
-                visits == 0 ? 100 : 100 * static_cast<double>(c.hits) / visits);
-  return text;
+
+// 0 if it could not be measured: a run that went well does not fail for want of a figure.
+double measured_decode_limit(const engine::Plan& plan) {
+  const uint64_t bytes = plan.bytes_per_token();
+  const auto pool = ThreadPool::create(plan.threads);
+  if (!pool.ok() || bytes == 0) return 0;
+  const auto speed =
+      machine::measure_read_bandwidth(**pool, plan.threads, std::min(bytes, kMostProbed));
+  return speed.ok() ? *speed / static_cast<double>(bytes) : 0;
 }
 
 }  // namespace
 
-std::string statistics_line(const engine::GenerateResult& r, const experts::Store* store) {
-  char text[512];
-  std::snprintf(text, sizeof(text),
-                "%u tokens (%s) | prompt %u tokens, %.1f tokens/s | decode %.1f tokens/s | first "
-                "token %.0f ms | peak memory %s",
-                r.generated_tokens, stop_reason_name(r.stop), r.prompt_tokens, prefill_rate(r),
-                decode_rate(r), r.first_token_seconds * 1000, human_bytes(peak_memory()).c_str());
-  return text + hit_rate(store);
+Statistics Statistics::of(const engine::GenerateResult& result, const engine::Model& model) {
+  Statistics made;
+  made.result = result;
+  if (model.store() != nullptr) made.experts = model.store()->counters();
+  made.peak_memory = peak_memory_now();  // before the measurement takes memory of its own
+  if (result.generated_tokens > 1) made.decode_limit = measured_decode_limit(model.plan());
+  return made;
 }
 
-nlohmann::ordered_json statistics_json(const engine::GenerateResult& r,
-                                       const experts::Store* store) {
-  const experts::Counters counters = store == nullptr ? experts::Counters() : store->counters();
-  return {{"stop", stop_reason_name(r.stop)},
-          {"prompt_tokens", r.prompt_tokens},
-          {"generated_tokens", r.generated_tokens},
-          {"prefill_tokens_per_second", prefill_rate(r)},
-          {"decode_tokens_per_second", decode_rate(r)},
-          {"first_token_seconds", r.first_token_seconds},
-          {"peak_memory_bytes", peak_memory()},
+std::string Statistics::line() const {
+  char text[512];
+  std::snprintf(text, sizeof(text),
+                "%u tokens (%s) | prompt %u tokens, %.1f tokens/s | decode %.1f tokens/s",
+                result.generated_tokens, stop_reason_name(result.stop), result.prompt_tokens,
+                prefill_rate(result), decode_rate(result));
+  std::string line = text;
+  if (decode_limit > 0) {
+    std::snprintf(text, sizeof(text), " (%.0f %% of what reading the weights allows)",
+                  100 * decode_rate(result) / decode_limit);
+    line += text;
+  }
+  std::snprintf(text, sizeof(text), " | first token %.0f ms | peak memory %s",
+                result.first_token_seconds * 1000, human_bytes(peak_memory).c_str());
+  line += text;
+  if (experts) {
+    const double visits = static_cast<double>(experts->hits + experts->misses);
+    std::snprintf(text, sizeof(text), " | expert hits %.1f %%",
+                  visits == 0 ? 100 : 100 * static_cast<double>(experts->hits) / visits);
+    line += text;
+  }
+  return line;
+}
+
+nlohmann::ordered_json Statistics::json() const {
+  const experts::Counters counters = experts.value_or(experts::Counters());
+  return {{"stop", stop_reason_name(result.stop)},
+          {"prompt_tokens", result.prompt_tokens},
+          {"generated_tokens", result.generated_tokens},
+          {"prefill_tokens_per_second", prefill_rate(result)},
+          {"decode_tokens_per_second", decode_rate(result)},
+          {"decode_limit_tokens_per_second", decode_limit},
+          {"first_token_seconds", result.first_token_seconds},
+          {"peak_memory_bytes", peak_memory},
           {"expert_hits", counters.hits},
           {"expert_misses", counters.misses}};
 }

@@ -2,18 +2,32 @@
 // The closing line of a run.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "runtime/engine/generator.h"
+#include "runtime/engine/model.h"
 #include "runtime/experts/store.h"
 
 namespace colibri::cli {
 
-// "24 tokens (end of text), prompt 312 tokens at 1530.2 tokens/s, ..."
-// store: null for a model without experts.
-std::string statistics_line(const engine::GenerateResult& result, const experts::Store* store);
-nlohmann::ordered_json statistics_json(const engine::GenerateResult& result,
-                                       const experts::Store* store);
+struct Statistics {
+  engine::GenerateResult result;
+  std::optional<experts::Counters> experts;  // nullopt: no layer has experts
+  uint64_t peak_memory = 0;                  // bytes resident
+  // Tokens per second that decoding would reach if it did nothing but read the weights of each
+  // token, at this machine's measured speed; 0 = nothing was decoded.
+  double decode_limit = 0;
+
+  // Of a run that has just ended: measures the memory's speed, which takes about a tenth of a
+  // second.
+  static Statistics of(const engine::GenerateResult& result, const engine::Model& model);
+
+  // "24 tokens (end of text) | prompt 312 tokens, 1530.2 tokens/s | ..."
+  std::string line() const;
+  nlohmann::ordered_json json() const;
+};
 
 }  // namespace colibri::cli

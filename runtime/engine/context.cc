@@ -31,7 +31,8 @@ Context::Context(const ForwardParts& parts, int64_t max_tokens, PhaseRunner runn
       max_tokens_(max_tokens),
       runner_(std::move(runner)),
       routing_(parts.max_rows, parts.spec->top_k, parts.spec->experts),
-      weights_(static_cast<size_t>(std::max({2 * parts.spec->experts, parts.spec->heads, int64_t{2}}))),
+      weights_(
+          static_cast<size_t>(std::max({2 * parts.spec->experts, parts.spec->heads, int64_t{2}}))),
       biases_(weights_.size()) {}
 
 Status Context::check(std::span<const int32_t> ids) const {

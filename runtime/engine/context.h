@@ -82,9 +82,8 @@ class Context {
     const int64_t* begin = nullptr;      // [count + 1]
     const int32_t* row_index = nullptr;  // into the normed rows
   };
-  Status run_ffn(const Ffn& ffn, const Groups& groups,
-                 std::span<const experts::Visit::Lease> wave, int64_t rows,
-                 const colibri_tensor& output);
+  Status run_ffn(const Ffn& ffn, const Groups& groups, std::span<const experts::Visit::Lease> wave,
+                 int64_t rows, const colibri_tensor& output);
   // Adds rows of `branch` to the residual, times `weight` ([rows], or null).
   Status add(const Layer& layer, int64_t rows, const float* weight);
 

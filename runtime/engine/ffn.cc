@@ -43,8 +43,7 @@ Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   return add(layer, rows, weighed ? work_.shared_weight : nullptr);
 }
 
-Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t rows,
-                      uint64_t step) {
+Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t rows, uint64_t step) {
   const int64_t top_k = parts_.spec->top_k;
   auto router = arguments<colibri_router_args>();
   router.weight = routed.router_weight->tensor;
@@ -74,8 +73,8 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
     }
     const Groups groups = {routing_.groups(), routing_.group_begin(), routing_.token_of_row()};
     const int64_t product_rows = groups.begin[groups.count];
-    if (Status status = run_ffn(routed.expert, groups, wave, rows,
-                                work_.expert_out.view(product_rows));
+    if (Status status =
+            run_ffn(routed.expert, groups, wave, rows, work_.expert_out.view(product_rows));
         !status.ok()) {
       visit_->end();
       return status;
@@ -88,10 +87,9 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
   combine.row_index = routing_.row_of_pair();
   combine.weight = work_.score;
   combine.output = work_.residual.view(rows);
-  const Product shared(routed.shared_gate, work_.normed.view(rows),
-                       work_.normed_prepared.view(rows),
-                       matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1,
-                              work_.shared_weight));
+  const Product shared(
+      routed.shared_gate, work_.normed.view(rows), work_.normed_prepared.view(rows),
+      matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1, work_.shared_weight));
   return runner_.run({{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
 }
 

@@ -59,8 +59,8 @@ Result<Linear> LayerPlanner::linear(const char* use, const model::Weight& weight
   a.bias = bias ? 1 : 0;
   std::vector<Packing> packing;
   Linear made;
-  COLIBRI_ASSIGN(made.op, operators_.add(use, {COLIBRI_OP_GROUPED_MATMUL, a, {tensor}, max_rows_},
-                                         &packing));
+  COLIBRI_ASSIGN(
+      made.op, operators_.add(use, {COLIBRI_OP_GROUPED_MATMUL, a, {tensor}, max_rows_}, &packing));
   made.weight = place(weight, packing[0], tensor);
   made.bias = place_vector(bias);
   return made;

@@ -9,6 +9,7 @@
 namespace colibri::engine {
 
 Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
+  COLIBRI_TRY(plan->check_memory());
   std::unique_ptr<Model> model(new Model(std::move(plan)));
   Plan& made = *model->plan_;
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(made.threads));
@@ -35,8 +36,8 @@ Status Model::load_experts(ThreadPool& pool) {
   policy.id = plan.policy->plugin().id();
   policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
   policy.host = plan.policy->host();
-  const auto load = [&plan, layer_of = std::move(layer_of)](
-                        uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) {
+  const auto load = [&plan, layer_of = std::move(layer_of)](uint32_t layer, uint32_t expert,
+                                                            std::byte* slot, std::byte* staging) {
     const size_t index = layer_of[layer];
     return load_expert(*plan.source, plan.spec.layers[index].experts[expert],
                        plan.layers.layers[index].routed->expert, slot, staging);

@@ -18,7 +18,8 @@ namespace colibri::engine {
 // Shared by any number of threads, each with contexts of its own. Must outlive them.
 class Model {
  public:
-  // Reads the weights. With a budget for all experts those are read now, too.
+  // Reads the weights. With a budget for all experts those are read now, too. Refuses a plan that
+  // this machine has no memory for.
   static Result<std::unique_ptr<Model>> load(std::unique_ptr<Plan> plan);
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;

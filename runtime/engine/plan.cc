@@ -96,6 +96,10 @@ Status Plan::plan_memory() {
   memory.workspace = Workspace::bytes(spec, max_rows);
   memory.scratch = threads * (operators->scratch_bytes() + staging_bytes(spec, layers));
   COLIBRI_ASSIGN(memory.experts, expert_bytes());
+  return {};
+}
+
+Status Plan::check_memory() const {
   if (memory.total() <= memory.available) return {};
   return out_of_memory("the plan needs " + human_bytes(memory.total()) + " (experts " +
                        human_bytes(memory.experts) + ", other weights " +
@@ -103,6 +107,15 @@ Status Plan::plan_memory() {
                        ", working memory " + human_bytes(memory.workspace + memory.scratch) +
                        "), but this machine can give " + human_bytes(memory.available) +
                        " now; lower experts.budget, context.max_tokens or model.quantize");
+}
+
+uint64_t Plan::bytes_per_token() const {
+  uint64_t bytes = layers.dense_bytes;
+  if (!spec.tied) bytes -= layers.embedding->packing.bytes;
+  for (const Layer& layer : layers.layers) {
+    if (layer.routed) bytes += static_cast<uint64_t>(spec.top_k) * layer.routed->bundle_bytes;
+  }
+  return bytes;
 }
 
 Result<uint64_t> Plan::expert_bytes() const {

@@ -44,7 +44,7 @@ struct MemoryPlan {
 class Plan {
  public:
   // Looks at the machine, negotiates plugins, reads the model's headers, binds its tensors, chooses
-  // operators and sizes all memory. Errors say which key of the pipeline or which file is at fault.
+  // operators and sizes all memory, also of a model that is too large for this machine. Errors say which key of the pipeline or which file is at fault.
   static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -66,6 +66,12 @@ class Plan {
   int64_t max_tokens = 0;  // of a context
   int64_t max_rows = 0;    // of a pass over the layers
   MemoryPlan memory;
+
+  // COLIBRI_OUT_OF_MEMORY, with the numbers, if this machine cannot give that memory now.
+  Status check_memory() const;
+  // Bytes of weights that decoding a token reads: all but the experts that it does not visit and
+  // the rows of an embedding that it does not look up.
+  uint64_t bytes_per_token() const;
 
  private:
   Plan() = default;

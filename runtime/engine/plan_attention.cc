@@ -44,8 +44,8 @@ Status LayerPlanner::plan_gqa(const model::LayerSpec& spec, Layer& layer) {
   if (spec_.qk_norm != model::QkNorm::kNone) {
     // Of every head, or of all heads as one row.
     const bool per_head = spec_.qk_norm == model::QkNorm::kHead;
-    COLIBRI_ASSIGN(made.q_norm, norm("attention.q_norm", spec.q_norm,
-                                     max_rows_ * (per_head ? spec_.heads : 1)));
+    COLIBRI_ASSIGN(made.q_norm,
+                   norm("attention.q_norm", spec.q_norm, max_rows_ * (per_head ? spec_.heads : 1)));
     COLIBRI_ASSIGN(made.k_norm, norm("attention.k_norm", spec.k_norm,
                                      max_rows_ * (per_head ? spec_.kv_heads : 1)));
   }
@@ -78,8 +78,7 @@ Status LayerPlanner::plan_mla(const model::LayerSpec& spec, Layer& layer) {
   bool prepared_input = false;
   if (spec.q_down) {
     COLIBRI_ASSIGN(made.q_down, linear("attention.q_down", spec.q_down, {}));
-    COLIBRI_ASSIGN(made.q_down_norm,
-                   norm("attention.q_down_norm", spec.q_down_norm, max_rows_));
+    COLIBRI_ASSIGN(made.q_down_norm, norm("attention.q_down_norm", spec.q_down_norm, max_rows_));
     prepared_input = prepared(*made.q_down.weight);
   }
   COLIBRI_ASSIGN(made.q_up, linear("attention.q_up", spec.q_up, {}));
@@ -91,8 +90,7 @@ Status LayerPlanner::plan_mla(const model::LayerSpec& spec, Layer& layer) {
     }
   }
   COLIBRI_ASSIGN(made.kv_down, linear("attention.kv_down", spec.kv_down, {}));
-  COLIBRI_ASSIGN(made.kv_down_norm,
-                 norm("attention.kv_down_norm", spec.kv_down_norm, max_rows_));
+  COLIBRI_ASSIGN(made.kv_down_norm, norm("attention.kv_down_norm", spec.kv_down_norm, max_rows_));
   if (prepared_input || prepared(*made.kv_down.weight)) {
     COLIBRI_ASSIGN(layer.quantize_attention_input, quantize("attention.input", max_rows_));
   }

@@ -87,13 +87,13 @@ Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed
   routed.select_bias = place_vector(spec.select_bias);
 
   COLIBRI_TRY(check_same_codecs(spec.experts));
-  COLIBRI_ASSIGN(routed.expert, ffn("experts", spec.experts[0], max_rows_ * spec_.top_k,
-                                    &routed.bundle_bytes));
+  COLIBRI_ASSIGN(routed.expert,
+                 ffn("experts", spec.experts[0], max_rows_ * spec_.top_k, &routed.bundle_bytes));
   made_.bundle_bytes = std::max(made_.bundle_bytes, routed.bundle_bytes);
   COLIBRI_ASSIGN(routed.combine, combine("experts.combine", spec_.top_k));
   if (spec.shared_gate) {
-    COLIBRI_ASSIGN(routed.shared_gate, linear("shared.weight", spec.shared_gate, {},
-                                              COLIBRI_ACTIVATION_SIGMOID));
+    COLIBRI_ASSIGN(routed.shared_gate,
+                   linear("shared.weight", spec.shared_gate, {}, COLIBRI_ACTIVATION_SIGMOID));
   }
   return {};
 }

@@ -60,8 +60,8 @@ uint64_t Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, std::b
   kv = rows(COLIBRI_CODEC_F32, max_rows, spec.latent + spec.rope.dims);
   absorbed = rows(COLIBRI_CODEC_F32, head_rows, spec.latent);
   mixed = rows(COLIBRI_CODEC_F32, head_rows, spec.latent);
-  head_prepared = take(
-      Rows::bytes(COLIBRI_CODEC_Q8_32, head_rows, std::max(spec.latent, spec.head_dim)));
+  head_prepared =
+      take(Rows::bytes(COLIBRI_CODEC_Q8_32, head_rows, std::max(spec.latent, spec.head_dim)));
   head_begin = reinterpret_cast<int64_t*>(take(count(spec.heads + 1, sizeof(int64_t))));
   head_row = reinterpret_cast<int32_t*>(take(count(head_rows, sizeof(int32_t))));
   return used;

@@ -20,6 +20,8 @@ struct FfnSpec {
   Weight down;                // [hidden, inner]
   Weight gate_bias, up_bias;  // [inner], or absent
   Weight down_bias;           // [hidden], or absent
+
+  std::vector<const Weight*> weights() const;  // all of the above, absent ones too
 };
 
 struct LayerSpec {
@@ -55,6 +57,8 @@ struct LayerSpec {
   Weight shared_gate;  // [1, hidden]: sigmoid(gate * x) weighs the shared expert; or absent
 
   bool routed() const { return !experts.empty(); }
+  // All but those of the experts, absent ones too: what every token touches.
+  std::vector<const Weight*> weights() const;
 };
 
 enum class AttentionKind { kGqa, kMla };

@@ -46,7 +46,8 @@ Status load(const std::string& path) {
     if (format == nullptr && table->accepts(files->table(), why_not) != 0) format = table;
     reasons += std::string("\n  ") + name + ": " + why_not;
   }
-  if (format == nullptr) return unsupported(path + ": no format plugin accepts this model:" + reasons);
+  if (format == nullptr)
+    return unsupported(path + ": no format plugin accepts this model:" + reasons);
   COLIBRI_ASSIGN(const std::unique_ptr<model::ModelSource> source,
                  model::ModelSource::open(std::move(files), format));
   COLIBRI_ASSIGN(const std::vector<config::Architecture> known,

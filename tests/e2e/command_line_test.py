@@ -54,6 +54,31 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(made["text"], text[:-1] if text.endswith("\n") and not made["text"].endswith("\n") else text)
         self.assertEqual(len(made["ids"]), made["generated_tokens"])
 
+    def test_the_summary_compares_decoding_with_the_machine(self):
+        made = json.loads(colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30, "--json").stdout)
+        self.assertGreater(made["decode_limit_tokens_per_second"], made["decode_tokens_per_second"])
+        line = colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30).stderr.decode()
+        self.assertRegex(line, r"\(\d+ % of what reading the weights allows\)")
+
+    def test_inspect_tells_what_plan_says_at_each_budget(self):
+        seen = json.loads(colibri("inspect", TEXT_MODEL, "--json").stdout)
+        self.assertEqual(seen["problems"], [])
+        budgets = seen["memory"]["budgets"]
+        self.assertEqual(budgets[0]["experts"], 2)
+        self.assertEqual(budgets[-1]["experts"], seen["memory"]["experts"])
+        slot = json.loads(colibri("plan", TEXT_MODEL, "--json").stdout)["experts"]["slot_bytes"]
+        for budget in budgets:
+            planned = json.loads(colibri("plan", TEXT_MODEL, "--set", f"experts.budget={budget['experts'] * slot}",
+                                         "--json").stdout)
+            self.assertEqual(planned["memory"]["total"], budget["bytes"])
+
+    def test_inspect_knows_every_golden_model(self):
+        for config in sorted((SOURCE / "tests/golden/models").glob("*/config.json")):
+            seen = json.loads(colibri("inspect", config.parent, "--json").stdout)
+            self.assertEqual(seen["problems"], [], config)
+            self.assertEqual([t["name"] for t in seen["tensors"] if t["role"] is None], [], config)
+            self.assertGreater(seen["memory"]["budgets"][-1]["bytes"], sum(t["bytes"] for t in seen["tensors"]) // 2)
+
     def test_paths_with_spaces_and_chinese_characters(self):
         model = self.folder / "模型 one"
         shutil.copytree(TEXT_MODEL, model)

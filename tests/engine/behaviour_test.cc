@@ -154,6 +154,17 @@ TEST_F(BehaviourTest, AFullContextEndsTheTextAndRefusesMore) {
   EXPECT_THAT(status.text(), HasSubstr("holds 16 of 16 tokens"));
 }
 
+TEST_F(BehaviourTest, APlanThatThisMachineCannotHoldIsMadeAndNotLoaded) {
+  auto plan = make_plan(kText, {});
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  EXPECT_TRUE((*plan)->check_memory().ok());
+  (*plan)->memory.available = (*plan)->memory.total() - 1;
+  const auto loaded = engine::Model::load(std::move(*plan));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().code(), COLIBRI_OUT_OF_MEMORY);
+  EXPECT_THAT(loaded.status().text(), HasSubstr("but this machine can give"));
+}
+
 TEST_F(BehaviourTest, IdsOutsideTheVocabularyAreRefused) {
   load({});
   for (const int32_t id : {-1, 600}) {

@@ -7,15 +7,20 @@
 
 namespace colibri::test {
 
-Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
-                                                  const std::vector<std::string>& overrides) {
+Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& path,
+                                                const std::vector<std::string>& overrides) {
   std::vector<config::Override> parsed;
   for (const std::string& text : overrides) {
     COLIBRI_ASSIGN(config::Override one, config::parse_override(text));
     parsed.push_back(std::move(one));
   }
   COLIBRI_ASSIGN(config::Pipeline pipeline, config::open_pipeline(path, parsed));
-  COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline)));
+  return engine::Plan::make(std::move(pipeline));
+}
+
+Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
+                                                  const std::vector<std::string>& overrides) {
+  COLIBRI_ASSIGN(auto plan, make_plan(path, overrides));
   return engine::Model::load(std::move(plan));
 }
 

@@ -12,6 +12,8 @@
 namespace colibri::test {
 
 // overrides: "key.path=value", as --set.
+Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& path,
+                                                const std::vector<std::string>& overrides);
 Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
                                                   const std::vector<std::string>& overrides);
 
