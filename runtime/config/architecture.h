@@ -50,6 +50,8 @@ struct TensorTemplate {
   Scope scope = Scope::kModel;
   std::string role;        // "embedding", "q", "gate", ...
   std::string pattern;     // with {l} for the layer (all but kModel) and {e} for the expert
+  bool blocks = false;     // u8, the last dimension the 16 bytes of a block of mxfp4
+  std::string scales;      // the tensor of its scales; empty = none
   Expr when;               // boolean over `dims`; false = the model has no such tensor
   Expr optional;           // boolean over `dims`; true = it may be absent
   std::string tied_to;     // the role whose tensor stands in if it is absent; empty = none

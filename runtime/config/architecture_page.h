@@ -44,13 +44,18 @@ the expert, or a map:
 - `when: expression`: where it is false, the model has no such tensor;
 - `optional: expression`: where it is true, the checkpoint may lack the tensor; with
   `tied_to: role`, that of the other role takes its place;
+- `scales`: the tensor of its scales, with `{name}` for its own name. It is needed if the tensor is
+  stored as f8_e4m3, and holds one f32 for each square of 128 by 128 elements;
+- `blocks`, instead of `name`: a u8 tensor [rows, columns / 32, 16] of mxfp4, two elements a byte,
+  with `scales`, u8 [rows, columns / 32];
 - `slice: "{e}"`: the tensor holds that of every expert, one after another in its first dimension;
 - `transpose: true`: it is stored as [columns, rows];
 - `rows: { group: n, from: i, count: k }`: it holds more than is wanted. Of every `n` rows, `k` are
   taken, beginning with the `i`-th (counted from 0; `i` is 0 and `k` is 1 where they are left out);
   with `transpose: true` each such piece of rows is transposed. Of a vector, its elements are meant.
 
-Leading dimensions count as one: a tensor [a, b, c] is a matrix [a * b, c]. A role may also have a
+Leading dimensions count as one: a tensor [a, b, c] is a matrix [a * b, c]. What is transposed and
+stored in blocks of numbers becomes f32. A role may also have a
 list of these: the first whose tensor the checkpoint has is taken. What is said of q, say, holds for
 the bias of q as well where it is stored in the same way, but must be written there again.
 

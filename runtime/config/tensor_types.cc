@@ -48,14 +48,19 @@ Json template_json() {
   const Json rows = object_json(
       {{"group", expression}, {"from", expression}, {"count", expression}, {"transpose", flag}},
       Json::array({"group"}));
-  const Json map = object_json({{"name", name},
-                                {"when", expression},
-                                {"optional", expression},
-                                {"tied_to", {{"type", "string"}}},
-                                {"slice", {{"const", "{e}"}}},
-                                {"transpose", flag},
-                                {"rows", rows}},
-                               Json::array({"name"}));
+  Json map = object_json({{"name", name},
+                          {"blocks", name},
+                          {"scales", name},
+                          {"when", expression},
+                          {"optional", expression},
+                          {"tied_to", {{"type", "string"}}},
+                          {"slice", {{"const", "{e}"}}},
+                          {"transpose", flag},
+                          {"rows", rows}},
+                         Json());
+  map.erase("required");
+  map["oneOf"] = Json::array(
+      {{{"required", Json::array({"name"})}}, {{"required", Json::array({"blocks", "scales"})}}});
   return {{"anyOf", Json::array({name, map})}};
 }
 
@@ -95,12 +100,11 @@ void read_into(Type type, const Value& value, const std::string& key, Expr& expr
 }
 
 // A pattern holds exactly the placeholders that its scope calls for.
-void check_pattern(const TensorTemplate& words, const Value& value, const std::string& key,
-                   Problems& problems) {
+void check_pattern(const TensorTemplate& words, std::string_view text, const Position& position,
+                   const std::string& key, Problems& problems) {
   const bool wants_layer = words.scope != Scope::kModel;
   const bool wants_expert = words.scope == Scope::kExpert && !words.slice;
   bool layer = false, expert = false, other = false;
-  const std::string_view text = value.text;
   for (size_t at = 0; at < text.size(); ++at) {
     if (text.substr(at).starts_with("{l}")) {
       layer = true;
@@ -114,8 +118,8 @@ void check_pattern(const TensorTemplate& words, const Value& value, const std::s
   }
   if (other || layer != wants_layer || expert != wants_expert) {
     const std::string wanted = wants_expert ? "{l} and {e}" : wants_layer ? "{l}" : "";
-    problems.add(value.position, key,
-                 quote(value.text) + " must hold " +
+    problems.add(position, key,
+                 quote(text) + " must hold " +
                      (wanted.empty() ? "no { or }" : wanted + " and no other { or }"));
   }
 }
@@ -169,10 +173,16 @@ void read_key(const Value& entry, const std::string& path, TensorTemplate& words
     words.transpose = read_flag(entry, path, problems);
   } else if (entry.key == "rows") {
     words.rows = read_rows(entry, path, problems);
-  } else if (entry.key != "name") {
-    problems.add(entry.key_position, path,
-                 "unknown key" + suggestion(entry.key, {"name", "when", "optional", "tied_to",
-                                                        "slice", "transpose", "rows"}));
+  } else if (entry.key == "scales") {
+    words.scales = entry.text;
+    if (!entry.is_scalar() || entry.text.empty()) {
+      problems.add(entry.position, path, "expected the name of a tensor, found " + describe(entry));
+    }
+  } else if (entry.key != "name" && entry.key != "blocks") {
+    problems.add(
+        entry.key_position, path,
+        "unknown key" + suggestion(entry.key, {"name", "blocks", "scales", "when", "optional",
+                                               "tied_to", "slice", "transpose", "rows"}));
   }
 }
 
@@ -189,6 +199,11 @@ void read_template(Scope scope, const std::string& role, const Value& value, con
   const Value* name = &value;
   if (value.is_map()) {
     name = value.find("name");
+    if (const Value* blocks = value.find("blocks")) {
+      words.blocks = true;
+      if (name != nullptr) problems.add(value.position, key, "has a name or blocks, not both");
+      name = blocks;
+    }
     for (const Value& entry : value.children) {
       read_key(entry, join(key, entry.key), words, problems);
     }
@@ -202,7 +217,16 @@ void read_template(Scope scope, const std::string& role, const Value& value, con
     problems.add(name->position, key, "expected the name of a tensor, found " + describe(*name));
   } else {
     words.pattern = name->text;
-    check_pattern(words, *name, key, problems);
+    check_pattern(words, words.pattern, name->position, key, problems);
+  }
+  if (words.blocks && words.scales.empty()) {
+    problems.add(value.position, join(key, "scales"), "is missing; blocks need it");
+  }
+  if (const size_t at = words.scales.find("{name}"); at != std::string::npos) {
+    words.scales.replace(at, 6, words.pattern);
+  }
+  if (!words.scales.empty()) {
+    check_pattern(words, words.scales, value.position, join(key, "scales"), problems);
   }
   templates.push_back(std::move(words));
 }

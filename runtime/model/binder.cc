@@ -29,8 +29,8 @@ std::string replaced(std::string_view pattern, std::string_view what, int64_t nu
   return text;
 }
 
-std::string expanded(const TensorTemplate& words, const RoleKey& key) {
-  return replaced(replaced(words.pattern, "{l}", key.layer), "{e}", key.expert);
+std::string expanded(const std::string& pattern, const RoleKey& key) {
+  return replaced(replaced(pattern, "{l}", key.layer), "{e}", key.expert);
 }
 
 Role role_of(std::string_view name) {
@@ -39,17 +39,29 @@ Role role_of(std::string_view name) {
   return static_cast<Role>(i);
 }
 
+constexpr int64_t kFp4Block = 32, kFp4Bytes = 16, kFp8Block = 128;
+
+// The shape in elements: that of blocks stands for so many times 32.
+std::optional<std::vector<int64_t>> extents_of(const TensorEntry& tensor, bool blocks) {
+  std::vector<int64_t> shape(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+  if (!blocks) return shape;
+  if (tensor.rank < 2 || shape.back() != kFp4Bytes) return std::nullopt;
+  shape.pop_back();
+  shape.back() *= kFp4Block;
+  return shape;
+}
+
 // The matrix that one run of a tensor is, leading dimensions as one; nullopt = the tensor has too
 // few dimensions, or another number of runs than there are experts.
-std::optional<RowMap> run_of(const TensorEntry& tensor, bool slice, bool vector, const RoleKey& key,
-                             int64_t experts) {
-  const uint32_t first = slice ? 1 : 0;
-  if (tensor.rank <= first || (slice && tensor.shape[0] != experts)) return std::nullopt;
-  if (vector && tensor.rank != first + 1) return std::nullopt;
+std::optional<RowMap> run_of(const std::vector<int64_t>& shape, bool slice, bool vector,
+                             const RoleKey& key, int64_t experts) {
+  const size_t first = slice ? 1 : 0;
+  if (shape.size() <= first || (slice && shape[0] != experts)) return std::nullopt;
+  if (vector && shape.size() != first + 1) return std::nullopt;
   RowMap map;
-  map.cols = tensor.shape[tensor.rank - 1];
+  map.cols = shape.back();
   map.rows = 1;
-  for (uint32_t i = first; i + 1 < tensor.rank; ++i) map.rows *= tensor.shape[i];
+  for (size_t i = first; i + 1 < shape.size(); ++i) map.rows *= shape[i];
   if (vector) std::swap(map.rows, map.cols);
   map.first = key.expert * (slice ? map.rows : 0);
   return map;
@@ -124,7 +136,7 @@ Weight Binder::weight(const RoleKey& key, bool is_required) {
   bool may_lack = false;
   for (const Candidate& candidate : candidates_) {
     if (candidate.role != key.role || candidate.words->scope != key.scope) continue;
-    const TensorEntry* tensor = source_.find(expanded(*candidate.words, key));
+    const TensorEntry* tensor = source_.find(expanded(candidate.words->pattern, key));
     if (tensor != nullptr) return bound(candidate, key, *tensor);
     if (first == nullptr) first = &candidate;
     may_lack = may_lack || candidate.optional;
@@ -139,8 +151,8 @@ Weight Binder::weight(const RoleKey& key, bool is_required) {
   }
   const Shape shape = shape_of(key.role, key.scope, spec_);
   problems_.add(first->words->position.text() + ": " + first->words->key + ": there is no tensor " +
-                utf8::printable(expanded(*first->words, key)) + " of the shape " + shape.words() +
-                " = " + shape.numbers());
+                utf8::printable(expanded(first->words->pattern, key)) + " of the shape " +
+                shape.words() + " = " + shape.numbers());
   return absent;
 }
 
@@ -153,7 +165,10 @@ Weight Binder::bound(const Candidate& candidate, const RoleKey& key, const Tenso
   weight.tensor = &tensor;
   weight.rows = shape.rows.value;
   weight.cols = shape.cols.value;
-  std::optional<RowMap> map = run_of(tensor, words.slice, shape.vector, key, spec_.experts);
+  std::optional<RowMap> map;
+  if (const auto extents = extents_of(tensor, words.blocks)) {
+    map = run_of(*extents, words.slice, shape.vector, key, spec_.experts);
+  }
   std::optional<Size> size;
   if (map) {
     map->transpose = words.transpose;
@@ -177,18 +192,68 @@ Weight Binder::bound(const Candidate& candidate, const RoleKey& key, const Tenso
     }
     problems_.add(place + " has the shape " + shape_text(tensor) + parts + ", not " +
                   shape.words() + " = " + shape.numbers() + " with " + dimension_texts(shape));
-  } else if (!is_weight_codec(tensor.codec)) {
-    problems_.add(place + " is stored as " + codec_name(tensor.codec) +
-                  "; weights are read from f32, f16 and bf16");
-  } else if (shape.vector && (weight.map.transpose || weight.map.transpose_groups)) {
+    return weight;
+  }
+  if (shape.vector && (weight.map.transpose || weight.map.transpose_groups)) {
     problems_.add(place + " is a vector, which cannot be transposed");
-  } else if (codec_block(tensor.codec)->elements != 1 &&
-             (shape.vector || weight.map.transpose || weight.map.transpose_groups)) {
+    return weight;
+  }
+  if (words.blocks || tensor.codec == COLIBRI_CODEC_F8_E4M3) {
+    bind_scales(words, key, place, &weight);
+    return weight;
+  }
+  if (!is_weight_codec(tensor.codec)) {
     problems_.add(place + " is stored as " + codec_name(tensor.codec) +
-                  (shape.vector ? "; a vector is read from f32, f16 and bf16"
-                                : " and must be transposed, which blocks of numbers cannot be"));
+                  ", and no weights are read from that");
+  } else if (shape.vector && codec_block(tensor.codec)->elements != 1) {
+    problems_.add(place + " is stored as " + codec_name(tensor.codec) +
+                  "; a vector is read from f32, f16 and bf16");
   }
   return weight;
+}
+
+// Finds the scales of a tensor that has them apart, and checks both.
+void Binder::bind_scales(const TensorTemplate& words, const RoleKey& key, const std::string& place,
+                         Weight* weight) {
+  const TensorEntry& tensor = *weight->tensor;
+  const uint32_t codec = words.blocks ? COLIBRI_CODEC_U8 : COLIBRI_CODEC_F8_E4M3;
+  const uint32_t scale_codec = words.blocks ? COLIBRI_CODEC_U8 : COLIBRI_CODEC_F32;
+  if (tensor.codec != codec) {
+    problems_.add(place + " is stored as " + codec_name(tensor.codec) + "; blocks are u8");
+    return;
+  }
+  if (words.scales.empty()) {
+    problems_.add(place + " is stored as f8_e4m3, and the document names no scales of it");
+    return;
+  }
+  const std::string name = expanded(words.scales, key);
+  const TensorEntry* scales = source_.find(name);
+  if (scales == nullptr) {
+    problems_.add(place + ": there is no tensor " + utf8::printable(name) + " of its scales");
+    return;
+  }
+  used_[static_cast<size_t>(scales - source_.tensors().data())] = true;
+  std::vector<int64_t> wanted;
+  if (words.blocks) {
+    wanted.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank - 1);
+  } else {
+    if (words.slice || weight->map.cols % kFp8Block != 0) {
+      problems_.add(place + ": of f8_e4m3 a matrix is read whose rows are a multiple of " +
+                    std::to_string(kFp8Block) + " elements, one tensor for each");
+      return;
+    }
+    wanted = {(weight->map.rows + kFp8Block - 1) / kFp8Block, weight->map.cols / kFp8Block};
+  }
+  const std::vector<int64_t> shape(scales->shape.begin(), scales->shape.begin() + scales->rank);
+  if (shape != wanted || scales->codec != scale_codec) {
+    std::string text;
+    for (const int64_t extent : wanted) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+    problems_.add(place + ": its scales " + utf8::printable(name) + " are " +
+                  codec_name(scales->codec) + " " + shape_text(*scales) + ", not " +
+                  codec_name(scale_codec) + " [" + text + "]");
+    return;
+  }
+  weight->scales = scales;
 }
 
 bool Binder::is_tied() const {

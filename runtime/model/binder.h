@@ -53,6 +53,8 @@ class Binder {
   void add_candidate(const config::TensorTemplate& words);
   Weight weight(const RoleKey& key, bool is_required);
   Weight bound(const Candidate& candidate, const RoleKey& key, const TensorEntry& tensor);
+  void bind_scales(const config::TensorTemplate& words, const RoleKey& key,
+                   const std::string& place, Weight* weight);
   std::string dimension_texts(const Shape& shape) const;
 
   const ModelSource& source_;

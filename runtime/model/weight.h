@@ -64,11 +64,12 @@ struct RowMap {
 struct Weight {
   Role role = Role::kEmbedding;
   const TensorEntry* tensor = nullptr;  // null = absent
+  const TensorEntry* scales = nullptr;  // of mxfp4 (u8) and fp8 tensors whose scales stand apart
   int64_t rows = 0, cols = 0;
   RowMap map;  // of a vector: of its elements as the rows of a matrix with one column
 
   explicit operator bool() const { return tensor != nullptr; }
-  uint32_t codec() const { return tensor->codec; }  // of the rows that read_rows() gives
+  uint32_t codec() const;  // of the rows that read_rows() gives
   int64_t elements() const { return rows * cols; }
   uint64_t bytes() const;  // of all rows, as read_rows() gives them
   std::string name() const { return std::string(tensor->name); }
