@@ -113,7 +113,7 @@ constexpr Table kTokenizerTable = {"tokenizer", kTokenizer};
 
 constexpr Choice kOperators[] = {
     {"embed"},    {"norm"},      {"quantize_rows"}, {"grouped_matmul"}, {"rope"},
-    {"kv_write"}, {"attention"}, {"router"},        {"combine"},
+    {"kv_write"}, {"attention"}, {"router"},        {"combine"},        {"mla_attention"},
 };
 
 constexpr Field kPlugins[] = {

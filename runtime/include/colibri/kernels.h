@@ -201,8 +201,8 @@ typedef struct colibri_op_info {
   uint64_t scratch_bytes; /* per worker, 64-byte aligned */
 } colibri_op_info;
 
-/* ---- arguments, one struct per operator; all tensors with buffers. f32 rows are contiguous along the last dimension;
- * stride[0] leads from row to row, so a view of a part of each row is a tensor too. Rows of Q8_32 have stride[0] = the row's bytes, rounded up to 64. ---- */
+/* ---- arguments, one struct per operator; all tensors with buffers. The numbers of an f32 row are contiguous; stride[0]
+ * leads to the next row, so a part of each row is a tensor too. Rows of Q8_32: stride[0] = their bytes, rounded up to 64 */
 
 typedef struct colibri_embed_args {
   uint32_t struct_size;
@@ -233,7 +233,7 @@ typedef struct colibri_grouped_matmul_args {
   const colibri_tensor* weight;  /* [groups * weights_per_group], each [rows, cols] */
   colibri_tensor input;          /* f32 or q8_32 [*, cols] */
   colibri_tensor output;         /* [*, weight rows]: row i is product row i, never accumulated across groups */
-  const colibri_tensor* bias;    /* with attribute bias: [groups * weights_per_group], each f32 [rows] */
+  const colibri_tensor* bias;    /* with attribute bias, else NULL: [groups * weights_per_group], each f32 [rows] */
   const int32_t* output_index;   /* f32 output: its row for each product row, all different; NULL = the same index */
 } colibri_grouped_matmul_args;
 
@@ -262,7 +262,7 @@ typedef struct colibri_attention_args {
   const int32_t* sequence;        /* [rows]; NULL = all 0 */
   const colibri_tensor* k_cache;
   const colibri_tensor* v_cache;
-  const float* sink;              /* with attribute sinks: [heads], a logit as it is, not scaled */
+  const float* sink;              /* with attribute sinks, else NULL: [heads], a logit as it is, not scaled */
 } colibri_attention_args;
 
 typedef struct colibri_mla_attention_args {
@@ -281,8 +281,8 @@ typedef struct colibri_router_args {
   colibri_tensor input;  /* f32 [rows, hidden] */
   colibri_tensor expert; /* i32 [rows, top_k], by descending score, ties by ascending expert */
   colibri_tensor score;  /* f32 [rows, top_k] */
-  const float* bias;        /* with attribute bias: [experts] */
-  const float* select_bias; /* with attribute select_bias: [experts] */
+  const float* bias;        /* with attribute bias, else NULL: [experts] */
+  const float* select_bias; /* with attribute select_bias, else NULL: [experts] */
 } colibri_router_args;
 
 typedef struct colibri_combine_args {
