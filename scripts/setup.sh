@@ -10,6 +10,7 @@ build=(
   libboost-dev       # Boost.DLL loads the plugins
   libcli11-dev       # command line
   libpcre2-dev       # pre-tokenizer patterns
+  libsentencepiece-dev  # tokenizer.model
   libsimdjson-dev    # tokenizer.json, safetensors headers
   libsodium-dev      # ChaCha20 for seeded sampling
   libutf8proc-dev    # NFC

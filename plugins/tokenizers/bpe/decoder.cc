@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/tokenizers/bpe/decoder.h"
 
-#include <charconv>
+#include <optional>
 
 #include "plugins/tokenizers/bpe/byte_level.h"
 #include "plugins/tokenizers/bpe/metaspace.h"
 #include "plugins/tokenizers/bpe/string_replacement.h"
 #include "plugins/tokenizers/common/replace.h"
+#include "plugins/tokenizers/common/token_type.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {
@@ -132,14 +133,6 @@ void Decoder::set(int32_t id, std::string_view content, DecodeTable& table) cons
   }
   table.set(id, std::move(text));
   if (rules.first_differs) table.set_first(id, std::move(first));
-}
-
-std::optional<char> byte_of(std::string_view token) {
-  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, value, 16);
-  if (error != std::errc() || end != token.data() + 5) return std::nullopt;
-  return static_cast<char>(value);
 }
 
 Result<Decoder> read_decoder(const Value& value) {

@@ -3,7 +3,6 @@
 // Replace, Metaspace, ByteFallback, Fuse and Strip.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,9 +24,6 @@ struct Decoder {
   // Sets the entry of a token in such a table.
   void set(int32_t id, std::string_view content, DecodeTable& table) const;
 };
-
-// The byte that a token <0x00> to <0xFF> names; nothing for any other.
-std::optional<char> byte_of(std::string_view token);
 
 // COLIBRI_UNSUPPORTED by name for other types, and for an order of them that a stream cannot follow
 // exactly.

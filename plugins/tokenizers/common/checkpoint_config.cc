@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "runtime/base/utf8.h"
 
@@ -15,6 +16,14 @@ std::optional<Value> member(const Value& value, simdjson::dom::object object,
   simdjson::dom::element element;
   if (object[key].get(element) != simdjson::SUCCESS || element.is_null()) return std::nullopt;
   return Value(element, value.path() + std::string(key));
+}
+
+Result<std::optional<bool>> flag(const Value& value, simdjson::dom::object object,
+                                 std::string_view key) {
+  const std::optional<Value> found = member(value, object, key);
+  if (!found) return std::optional<bool>();
+  COLIBRI_ASSIGN(const bool truth, found->boolean());
+  return std::optional(truth);
 }
 
 // A token is a string, or an object with its content.
@@ -93,16 +102,18 @@ Result<CheckpointConfig> read_checkpoint_config(const Value& value) {
   if (kind.ends_with("Fast")) kind.remove_suffix(4);
   const bool llama = kind == "LlamaTokenizer";
   config.replaces_post_processor = llama || kind == "GPTNeoXTokenizer" || kind == "CohereTokenizer";
-  const auto flag = [&](const char* key, bool absent) -> Result<bool> {
-    const std::optional<Value> found = member(value, object, key);
-    return found ? found->boolean() : Result<bool>(absent);
-  };
+  for (const auto& [key, to] : {std::pair("add_bos_token", &config.add_bos_token),
+                                {"add_eos_token", &config.add_eos_token},
+                                {"legacy", &config.legacy}}) {
+    COLIBRI_ASSIGN(*to, flag(value, object, key));
+  }
   if (config.replaces_post_processor) {
-    COLIBRI_ASSIGN(config.add_bos, flag("add_bos_token", kind != "GPTNeoXTokenizer"));
-    COLIBRI_ASSIGN(config.add_eos, flag("add_eos_token", false));
+    config.add_bos = config.add_bos_token.value_or(kind != "GPTNeoXTokenizer");
+    config.add_eos = config.add_eos_token.value_or(false);
   }
   if (!llama) {
-    COLIBRI_ASSIGN(config.prefix_space, flag("add_prefix_space", false));
+    COLIBRI_ASSIGN(const std::optional<bool> prefix, flag(value, object, "add_prefix_space"));
+    config.prefix_space = prefix.value_or(false);
   }
   return config;
 }

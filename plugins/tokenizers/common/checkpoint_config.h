@@ -24,6 +24,9 @@ struct CheckpointConfig {
   bool replaces_post_processor = false;
   bool add_bos = false;
   bool add_eos = false;
+  // What the file itself says of SentencePiece tokenizers. legacy: also a text behind a special
+  // token gets the space that stands before a text.
+  std::optional<bool> add_bos_token, add_eos_token, legacy;
 };
 
 Result<CheckpointConfig> read_checkpoint_config(const Value& value);

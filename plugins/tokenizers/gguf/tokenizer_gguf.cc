@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "plugins/tokenizers/bpe/byte_level.h"
-#include "plugins/tokenizers/bpe/decoder.h"
 #include "plugins/tokenizers/bpe/known_patterns.h"
 #include "plugins/tokenizers/common/replace.h"
 #include "plugins/tokenizers/gguf/vocabulary_keys.h"

@@ -9,18 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "plugins/tokenizers/common/token_type.h"
 #include "runtime/base/status.h"
 
 namespace colibri::tokenizers {
-
-enum class TokenType : int32_t {
-  kNormal = 1,
-  kUnknown = 2,
-  kControl = 3,
-  kUserDefined = 4,
-  kUnused = 5,
-  kByte = 6
-};
 
 struct VocabularyKeys {
   struct Token {
