@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kInterface = "colibri.tokenizer/1";
 // What tokenizer plugins may want to see of a checkpoint.
-constexpr std::array kResources = {"tokenizer.json", "tokenizer_config.json", "tokenizer.model"};
+constexpr std::array kResources = {"tokenizer.json", "tokenizer_config.json", "tokenizer.model",
+                                   "tiktoken.model", "qwen.tiktoken",         "tokenizer.gguf"};
 constexpr size_t kDecodeBytes = 4096;
 
 std::vector<colibri_resource> resources_of(const model::ModelSource& source) {

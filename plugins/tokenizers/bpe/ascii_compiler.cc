@@ -96,8 +96,7 @@ bool AsciiCompiler::read_set(Item& item) {
 
 // What the element matches is not worked out here but asked.
 bool AsciiCompiler::set_of(std::string_view element, AsciiMatcher::Set& set) {
-  const std::string pattern =
-      std::string(caseless_ ? "(?i:" : "(?:") + std::string(element) + ")";
+  const std::string pattern = std::string(caseless_ ? "(?i:" : "(?:") + std::string(element) + ")";
   const auto [known, fresh] = sets_.emplace(pattern, AsciiMatcher::Set());
   if (fresh) {
     const Result<Regex> regex = Regex::compile(pattern, pattern);
@@ -137,8 +136,7 @@ bool AsciiCompiler::read_quantifier(Item& item) {
   item.possessive = take("+");
   // Of a group only an optional one: its nodes then come once.
   return item.kind == Item::Kind::kSet ||
-         (item.kind == Item::Kind::kGroup && item.least == 0 && item.most == 1 &&
-          !item.possessive);
+         (item.kind == Item::Kind::kGroup && item.least == 0 && item.most == 1 && !item.possessive);
 }
 
 bool AsciiCompiler::read_count(uint32_t& count) {

@@ -29,8 +29,9 @@ constexpr const char* kPatterns[] = {
 
 // The same matches as the pattern itself, in texts with and without other characters.
 TEST(AsciiMatcher, FindsWhatThePatternFinds) {
-  constexpr const char* kParts[] = {"a",  "b",  "c",   "S",  "x", "y",    "'",  "'s",   "'LL", " ",
-                                    "  ", "\n", "\r\n", "\t", "1", "1234", "<=", "\u4E2D", "é",  "/"};
+  constexpr const char* kParts[] = {"a",  "b",    "c",  "S",      "x",  "y",    "'",
+                                    "'s", "'LL",  " ",  "  ",     "\n", "\r\n", "\t",
+                                    "1",  "1234", "<=", "\u4E2D", "é",  "/"};
   std::mt19937 random(5);
   MatchMemory memory;
   for (const char* pattern : kPatterns) {
@@ -62,7 +63,8 @@ TEST(AsciiMatcher, FindsWhatThePatternFinds) {
 }
 
 TEST(AsciiMatcher, LeavesOtherPatternsAlone) {
-  for (const char* pattern : {"^a", "a$", R"(\Aa)", "(?<=a)b", "(?>a)b", "a+?", "(?:ab)+", R"(\s+$)"}) {
+  for (const char* pattern :
+       {"^a", "a$", R"(\Aa)", "(?<=a)b", "(?>a)b", "a+?", "(?:ab)+", R"(\s+$)"}) {
     EXPECT_FALSE(compile(pattern)) << pattern;
   }
 }

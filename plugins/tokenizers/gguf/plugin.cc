@@ -23,8 +23,9 @@ const void* get_interface(const char* id) {
                                                      : nullptr;
 }
 
-const colibri_plugin kPlugin = {sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "gguf_vocabulary",
-                                "0.1.0", nullptr,        nullptr,           get_interface};
+const colibri_plugin kPlugin = {
+    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "gguf_vocabulary", "0.1.0", nullptr, nullptr,
+    get_interface};
 
 }  // namespace
 }  // namespace colibri::tokenizers

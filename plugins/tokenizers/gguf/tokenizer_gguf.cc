@@ -30,8 +30,7 @@ Result<Vocabulary> vocabulary_of(const VocabularyKeys& keys) {
     entries.push_back({keys.tokens[i].text, static_cast<int32_t>(i)});
   }
   Result<Vocabulary> vocabulary = Vocabulary::of(entries);
-  return vocabulary.ok() ? std::move(vocabulary)
-                         : vocabulary.status().at("tokenizer.ggml.tokens");
+  return vocabulary.ok() ? std::move(vocabulary) : vocabulary.status().at("tokenizer.ggml.tokens");
 }
 
 Result<MergeTable> merges_of(const VocabularyKeys& keys, const Vocabulary& vocabulary) {
@@ -87,8 +86,8 @@ Result<TokenizerParts> read_gpt2(const VocabularyKeys& keys, bool& add_bos) {
   COLIBRI_ASSIGN(MergeTable merges, merges_of(keys, vocabulary));
   ModelOptions options;
   options.ignore_merges = pre_tokenizer->ignore_merges;
-  TokenizerParts parts = parts_of(
-      Model::of_merges(std::move(vocabulary), std::move(merges), std::move(options)));
+  TokenizerParts parts =
+      parts_of(Model::of_merges(std::move(vocabulary), std::move(merges), std::move(options)));
   parts.pre_tokenizers = std::move(pre_tokenizer->steps);
   parts.table.resize(keys.tokens.size());
   for (size_t i = 0; i < keys.tokens.size(); ++i) {

@@ -64,17 +64,17 @@ Vocabulary llama() {
     std::snprintf(name, sizeof(name), "<0x%02X>", static_cast<unsigned>(byte));
     v.add(name, 6);
   }
-  v.add("\u2581", 1, -5);       // 259
-  v.add("a", 1, -6);            // 260
-  v.add("b", 1, -7);            // 261
-  v.add("\u2581a", 1, -2);      // 262
-  v.add("ab", 1, -1);           // 263
-  v.add("<tool>", 4);           // 264
-  v.add("<s", 1, -0.5);         // 265
-  v.add("<", 1, -8);            // 266
-  v.add("s", 1, -8);            // 267
-  v.add(">", 1, -8);            // 268
-  v.add("<unused0>", 5);        // 269
+  v.add("\u2581", 1, -5);   // 259
+  v.add("a", 1, -6);        // 260
+  v.add("b", 1, -7);        // 261
+  v.add("\u2581a", 1, -2);  // 262
+  v.add("ab", 1, -1);       // 263
+  v.add("<tool>", 4);       // 264
+  v.add("<s", 1, -0.5);     // 265
+  v.add("<", 1, -8);        // 266
+  v.add("s", 1, -8);        // 267
+  v.add(">", 1, -8);        // 268
+  v.add("<unused0>", 5);    // 269
   return v;
 }
 
@@ -177,8 +177,7 @@ TEST(TokenizerGguf, RefusesWhatItCannotDo) {
   v.file.pairs[0] = GgufFile().text("tokenizer.ggml.model", "rwkv").pairs[0];
   EXPECT_EQ(refusal(v.bytes(true)),
             "tokenizer.ggml.model: 'rwkv' is not supported; supported: gpt2, llama");
-  EXPECT_EQ(refusal(llama().bytes(false)),
-            "tokenizer.ggml.scores: missing; \"llama\" needs them");
+  EXPECT_EQ(refusal(llama().bytes(false)), "tokenizer.ggml.scores: missing; \"llama\" needs them");
   EXPECT_EQ(refusal(without(llama(), "tokenizer.ggml.bos_token_id").bytes(true)),
             "tokenizer.ggml.add_bos_token needs tokenizer.ggml.bos_token_id");
   v = llama();
@@ -208,8 +207,7 @@ TEST(TokenizerGguf, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal(v.bytes(true)), "tokenizer.ggml.scores: expected numbers");
   v = llama();
   v.file.u32("tokenizer.ggml.padding_token_id", 270);
-  EXPECT_EQ(refusal(v.bytes(true)),
-            "tokenizer.ggml.padding_token_id: expected an id below 270");
+  EXPECT_EQ(refusal(v.bytes(true)), "tokenizer.ggml.padding_token_id: expected an id below 270");
   v = llama();
   v.file.u32("tokenizer.ggml.add_bos_token", 1);
   EXPECT_EQ(refusal(v.bytes(true)), "tokenizer.ggml.add_bos_token: expected true or false");

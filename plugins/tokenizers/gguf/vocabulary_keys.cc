@@ -104,7 +104,8 @@ Status read_types(const Keys& keys, VocabularyKeys& to) {
   COLIBRI_ASSIGN(const auto count, keys.list("token_type"));
   if (!count) return {};
   if (*count != to.tokens.size()) {
-    return Keys::wrong("token_type", std::to_string(to.tokens.size()) + " types, one for each token");
+    return Keys::wrong("token_type",
+                       std::to_string(to.tokens.size()) + " types, one for each token");
   }
   for (uint64_t i = 0; i < *count; ++i) {
     const auto value = keys.find("token_type", i);

@@ -21,13 +21,13 @@ struct VocabularyKeys {
     double score = 0;
   };
 
-  std::string_view model;                  // "gpt2", "llama", ...
-  std::string_view pre;                    // name of the pre-tokenizer; empty = not said
-  std::vector<Token> tokens;               // by id
+  std::string_view model;     // "gpt2", "llama", ...
+  std::string_view pre;       // name of the pre-tokenizer; empty = not said
+  std::vector<Token> tokens;  // by id
   bool has_scores = false;
-  std::vector<std::string_view> merges;    // "left right" by rank
-  std::optional<int32_t> bos, unk, pad;    // ids of tokens
-  std::vector<int32_t> ends;               // eos, eot, eom
+  std::vector<std::string_view> merges;  // "left right" by rank
+  std::optional<int32_t> bos, unk, pad;  // ids of tokens
+  std::vector<int32_t> ends;             // eos, eot, eom
   std::optional<bool> add_bos, add_eos, add_space_prefix;
 };
 

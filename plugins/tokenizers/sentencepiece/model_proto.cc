@@ -128,8 +128,8 @@ Status read_fields(std::string_view file, ModelProto& model) {
           return unsupported("more than " + std::to_string(kMaxIds) + " pieces");
         }
         ModelProto::Piece piece;
-        COLIBRI_TRY(read_piece(field.bytes, piece)
-                        .at("piece " + std::to_string(model.pieces.size())));
+        COLIBRI_TRY(
+            read_piece(field.bytes, piece).at("piece " + std::to_string(model.pieces.size())));
         model.pieces.push_back(piece);
         break;
       }
@@ -183,7 +183,8 @@ Status check_pieces(const ModelProto& model) {
                           utf8::printable(piece.text));
     }
   }
-  if (unknown != 1) return corrupt_data("expected one unknown piece, not " + std::to_string(unknown));
+  if (unknown != 1)
+    return corrupt_data("expected one unknown piece, not " + std::to_string(unknown));
   if (bytes != 0 && bytes != 256) {
     return corrupt_data("expected 256 byte pieces or none, not " + std::to_string(bytes));
   }

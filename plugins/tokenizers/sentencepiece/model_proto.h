@@ -25,7 +25,7 @@ struct ModelProto {
   Kind kind = Kind::kUnigram;
   bool whitespace_as_suffix = false;
   std::string_view bos = "<s>", eos = "</s>", pad = "<pad>";
-  std::string_view character_map;      // precompiled; empty = none
+  std::string_view character_map;  // precompiled; empty = none
   bool add_dummy_prefix = true;
   bool escape_whitespaces = true;
   std::string_view denormalizer_map;

@@ -103,8 +103,7 @@ void ModelTokenizer::fill_table(const ModelProto& model) {
     const std::string content =
         token != nullptr ? token->content : std::string(vocabulary_.token(id));
     const size_t index = static_cast<size_t>(id);
-    const bool byte =
-        index < model.pieces.size() && model.pieces[index].type == TokenType::kByte;
+    const bool byte = index < model.pieces.size() && model.pieces[index].type == TokenType::kByte;
     if (byte) {
       table_.set_byte(id, *byte_of(content));
     } else {
