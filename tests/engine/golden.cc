@@ -31,12 +31,12 @@ std::vector<float> floats_of_base64(const std::string& text) {
   return values;
 }
 
-GoldenLogits logits_of(const nlohmann::json& json) {
+}  // namespace
+
+GoldenLogits golden_logits(const nlohmann::json& json) {
   return {json.at("first_position"), json.at("rows"), json.at("max_abs"),
           floats_of_base64(json.at("data"))};
 }
-
-}  // namespace
 
 std::vector<GoldenCase> read_golden(const std::filesystem::path& reference) {
   std::ifstream file(reference);
@@ -46,10 +46,10 @@ std::vector<GoldenCase> read_golden(const std::filesystem::path& reference) {
     GoldenCase made;
     made.prompt = entry.at("prompt").get<std::vector<int32_t>>();
     made.text = entry.value("text", "");
-    made.logits = logits_of(entry.at("logits"));
+    made.logits = golden_logits(entry.at("logits"));
     made.greedy = entry.at("greedy").get<std::vector<int32_t>>();
     made.greedy_text = entry.value("greedy_text", "");
-    made.final_logits = logits_of(entry.at("final_logits"));
+    made.final_logits = golden_logits(entry.at("final_logits"));
     cases.push_back(std::move(made));
   }
   return cases;

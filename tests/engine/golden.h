@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct GoldenCase {
   GoldenLogits final_logits;
 };
 
+GoldenLogits golden_logits(const nlohmann::json& json);
 std::vector<GoldenCase> read_golden(const std::filesystem::path& reference);
 // The folders of tests/golden/models below the given tests/golden.
 std::vector<std::filesystem::path> golden_models(const std::filesystem::path& golden);

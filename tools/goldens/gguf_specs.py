@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The golden GGUF files: each codec on the Mixtral architecture, and every family in two codecs."""
+
+from dataclasses import dataclass
+
+from families import (COMMON, deepseek_v2, deepseek_v3, glm4_moe, gpt_oss, granitemoe, llama,
+                      olmoe, qwen2_moe, qwen3, qwen3_moe)
+
+SMALL_CODECS = ("F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "IQ4_NL", "MXFP4")
+K_CODECS = ("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS")  # rows are multiples of 256
+
+SIZE = {"vocab_size": 80, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 16}
+WIDE = {"vocab_size": 64, "hidden_size": 256, "num_hidden_layers": 1, "num_attention_heads": 4,
+        "num_key_value_heads": 1, "head_dim": 64}
+LATENT = {"kv_lora_rank": 32, "q_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
+          "v_head_dim": 32, "num_key_value_heads": 4}
+DEEPSEEK = SIZE | LATENT | {"intermediate_size": 96, "moe_intermediate_size": 32, "n_shared_experts": 1}
+MIXTRAL = COMMON | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2,
+                    "rms_norm_eps": 1e-5, "rope_theta": 1e6, "sliding_window": None}
+
+FAMILIES = {
+    "llama": llama.BASE | SIZE | {"intermediate_size": 96},
+    "qwen3": qwen3.BASE | SIZE | {"intermediate_size": 96, "head_dim": 32},
+    "qwen2moe": qwen2_moe.BASE | SIZE | {
+        "intermediate_size": 96, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64,
+        "num_experts": 5, "num_experts_per_tok": 2, "norm_topk_prob": False},
+    "qwen3moe": qwen3_moe.BASE | SIZE | {
+        "intermediate_size": 96, "moe_intermediate_size": 32, "num_experts": 6, "num_experts_per_tok": 3,
+        "head_dim": 32, "norm_topk_prob": True},
+    "olmoe": olmoe.BASE | SIZE | {
+        "intermediate_size": 32, "num_experts": 5, "num_experts_per_tok": 2, "norm_topk_prob": False,
+        "num_key_value_heads": 4},
+    "deepseek2": deepseek_v2.BASE | DEEPSEEK | {
+        "n_routed_experts": 5, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+        "topk_method": "greedy", "routed_scaling_factor": 1.0},
+    "deepseek3": deepseek_v3.BASE | DEEPSEEK | {
+        "n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2,
+        "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 0},
+    "glm4moe": glm4_moe.BASE | SIZE | {
+        "intermediate_size": 96, "moe_intermediate_size": 32, "head_dim": 32, "n_routed_experts": 6,
+        "num_experts_per_tok": 2, "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0},
+    "gpt-oss": gpt_oss.BASE | SIZE | gpt_oss.layers("sliding", "full") | {
+        "intermediate_size": 32, "num_local_experts": 5, "num_experts_per_tok": 2, "sliding_window": 8},
+    "granitemoe": granitemoe.BASE | SIZE | {
+        "intermediate_size": 32, "num_local_experts": 5, "num_experts_per_tok": 2}
+    | granitemoe.multipliers(0.2, 4.0, 3.0, 0.5),
+}
+
+
+@dataclass(frozen=True)
+class GgufSpec:
+    name: str
+    settings: dict  # of config.json
+    codec: str  # of every matrix but routers
+    experts: str | None = None  # of the experts, if they have another
+
+
+def committed() -> list[GgufSpec]:
+    small = MIXTRAL | SIZE | {"intermediate_size": 32}
+    wide = MIXTRAL | WIDE | {"intermediate_size": 256, "num_local_experts": 2, "num_experts_per_tok": 1}
+    made = [GgufSpec(f"codec_{codec.lower()}", small, codec) for codec in SMALL_CODECS]
+    made += [GgufSpec(f"codec_{codec.lower()}", wide, codec) for codec in K_CODECS]
+    for name, settings in FAMILIES.items():
+        made.append(GgufSpec(f"{name}_q8_0", settings, "Q8_0", "MXFP4" if name == "gpt-oss" else None))
+        made.append(GgufSpec(f"{name}_q5_1", settings, "Q5_1"))
+    return made
+
+
+def every_codec() -> list[GgufSpec]:
+    """Each family in each codec that its rows allow: made and compared, not committed."""
+    return [GgufSpec(f"{name}_{codec.lower()}", settings, codec)
+            for name, settings in FAMILIES.items() for codec in SMALL_CODECS]
