@@ -17,9 +17,11 @@
 namespace colibri::test {
 namespace {
 
-// What two orders of the same float32 sums may differ by, of the largest |logit|: llama.cpp's own
-// error on f32 weights can be smaller than ours by chance.
+// What two orders of the same float32 sums may differ by, of the largest |logit|.
 constexpr double kRounding = 1e-5;
+// q8_0 and q4_0 round activations to 8 bits as llama.cpp does, so the errors are as large as its own
+// and differ by chance: over all files their ratio is 1.00.
+constexpr double kChance = 1.1;
 
 struct Golden {
   std::vector<int32_t> ids;
@@ -63,8 +65,14 @@ TEST_P(GgufGolden, IsAsExactAsLlamaCppAndGivesItsIds) {
   }
   const double rms = std::sqrt(squares / static_cast<double>(logits.size()));
   const double rounding = kRounding * golden.logits.max_abs;
-  EXPECT_LE(worst, std::max(golden.llama_max_error, rounding));
-  EXPECT_LE(rms, std::max(golden.llama_rms_error, rounding));
+  EXPECT_LE(worst, std::max(golden.llama_max_error * kChance, rounding));
+  EXPECT_LE(rms, std::max(golden.llama_rms_error * kChance, rounding));
+  // Every other codec is computed with as the numbers it stands for.
+  const bool rounds_activations = (*model)->spec().layers[0].o.codec() == COLIBRI_CODEC_Q8_0 ||
+                                  (*model)->spec().layers[0].o.codec() == COLIBRI_CODEC_Q4_0;
+  if (!rounds_activations) {
+    EXPECT_LE(worst, rounding);
+  }
   RecordProperty("rms_of_llama", std::to_string(rms / golden.llama_rms_error));
   RecordProperty("worst_of_llama", std::to_string(worst / golden.llama_max_error));
 

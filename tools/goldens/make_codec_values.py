@@ -7,13 +7,12 @@ random bytes with finite scales, half are random numbers quantised by ggml, one 
 
     python tools/goldens/make_codec_values.py      (see requirements-gguf.txt)
 """
-import ctypes
 import pathlib
 
 import gguf
-import llama_cpp
 import numpy as np
-from gguf import quants
+
+import ggml
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/codecs"
 BLOCKS = 8
@@ -22,17 +21,6 @@ SCALES = {
     "Q4_0": [0], "Q8_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108],
     "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0], "MXFP4": [],
 }
-
-
-def quantise(kind, numbers):
-    """numbers: f32 [blocks, elements of a block]."""
-    quantised = np.zeros((len(numbers), gguf.GGML_QUANT_SIZES[kind][1]), np.uint8)
-    library = pathlib.Path(llama_cpp.__file__).parent / "lib" / "libggml-base.so"
-    function = ctypes.CDLL(str(library)).ggml_quantize_chunk
-    function.restype = ctypes.c_size_t
-    function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]
-    function(int(kind), numbers.ctypes.data, quantised.ctypes.data, 0, len(numbers), numbers.shape[1], None)
-    return quantised
 
 
 def main():
@@ -49,8 +37,8 @@ def main():
             blocks[:, 0] = [0, 1, 126, 250]
         numbers = random.normal(0, 0.05, (BLOCKS // 2, elements)).astype(np.float32)
         numbers[0] = 0
-        blocks = np.concatenate([blocks, quantise(kind, numbers)])
-        values = quants.dequantize(blocks, kind).astype(np.float32)
+        blocks = np.concatenate([blocks, ggml.quantise(kind, numbers)])
+        values = ggml.values(kind, blocks)
         assert np.isfinite(values).all()
         (FOLDER / f"{name.lower().replace('_k', '_K')}.bin").write_bytes(blocks.tobytes() + values.tobytes())
 
