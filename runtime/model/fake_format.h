@@ -23,12 +23,14 @@ struct FakeFormat {
     uint32_t layout = 0;
   };
 
+  std::string vocabulary = "hf";
   std::vector<Tensor> tensors;
   std::map<std::string, std::vector<Scalar>> lists;
   std::map<std::string, Scalar> values;
 
-  // Adds an f32 tensor behind the last one.
-  void add(const std::string& name, const std::vector<int64_t>& shape);
+  // Adds a tensor behind the last one.
+  void add(const std::string& name, const std::vector<int64_t>& shape,
+           uint32_t codec = COLIBRI_CODEC_F32);
 
   // The table; it describes the FakeFormat for which this was called last, which must outlive it.
   const colibri_format_1* table();

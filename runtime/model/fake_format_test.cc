@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "runtime/base/status.h"
+#include "runtime/model/codecs.h"
 #include "runtime/model/fake_format.h"
 
 namespace colibri::model {
@@ -67,7 +68,7 @@ constexpr colibri_format_1 kTable = {
       return COLIBRI_OK;
     },
     [](void*) {},
-    [](const void*) { return "hf"; },
+    [](const void* model) { return of(model).vocabulary.c_str(); },
     [](const void* model) -> uint64_t { return of(model).tensors.size(); },
     tensor,
     metadata,
@@ -80,11 +81,13 @@ constexpr colibri_format_1 kTable = {
 
 }  // namespace
 
-void FakeFormat::add(const std::string& name, const std::vector<int64_t>& shape) {
-  Tensor tensor{.name = name, .shape = shape};
+void FakeFormat::add(const std::string& name, const std::vector<int64_t>& shape, uint32_t codec) {
+  Tensor tensor{.name = name, .shape = shape, .codec = codec};
   if (!tensors.empty()) tensor.offset = tensors.back().offset + tensors.back().bytes;
-  tensor.bytes = 4;
-  for (const int64_t extent : shape) tensor.bytes *= static_cast<uint64_t>(extent);
+  int64_t elements = 1;
+  for (const int64_t extent : shape) elements *= extent;
+  const CodecBlock block = *codec_block(codec);
+  tensor.bytes = static_cast<uint64_t>(elements / block.elements) * block.bytes;
   tensors.push_back(tensor);
 }
 

@@ -18,7 +18,7 @@ uint64_t row_bytes(const Weight& weight);
 uint64_t rows_scratch_bytes(const Weight& weight, int64_t n);
 
 // Puts rows [begin, end) of a bound weight, in weight.codec(), to `to`: (end - begin) * row_bytes.
-// scratch has the bytes that were asked for. Rows that are neighbours in the file take one read.
+// scratch has the bytes that were asked for, 64-byte aligned. Rows that are neighbours in the file take one read.
 // Allocates nothing, but for messages of failures. [any thread]
 Status read_rows(const ModelSource& source, const Weight& weight, int64_t begin, int64_t end,
                  std::byte* to, std::byte* scratch);
