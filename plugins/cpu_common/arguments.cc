@@ -7,11 +7,6 @@
 namespace colibri::cpu {
 namespace {
 
-template <typename Arguments>
-bool is_complete(const Arguments& call) {
-  return call.struct_size >= sizeof(Arguments);
-}
-
 bool has_rows(const colibri_tensor& t, int64_t cols, int64_t row_bytes, int64_t element_bytes) {
   if (t.struct_size < sizeof(t) || t.rank != 2 || t.layout != COLIBRI_LAYOUT_ROWS) return false;
   if (t.shape[0] < 0 || t.shape[1] != cols) return false;
@@ -42,31 +37,31 @@ bool is_activation(const colibri_tensor& t, uint32_t dtype, int64_t cols) {
 bool fit(const OperatorState& state, const colibri_embed_args& call) {
   const int64_t rows = call.output.shape[0];
   const colibri_tensor& ids = call.ids;
-  return is_complete(call) && is_f32(call.output, state.cols) &&
-         packed_weight(state, call.table) != nullptr && ids.struct_size >= sizeof(ids) &&
-         ids.dtype == COLIBRI_CODEC_I32 && ids.rank == 1 && ids.shape[0] == rows &&
+  return is_f32(call.output, state.cols) && packed_weight(state, call.table) != nullptr &&
+         ids.struct_size >= sizeof(ids) && ids.dtype == COLIBRI_CODEC_I32 && ids.rank == 1 &&
+         ids.shape[0] == rows &&
          (rows == 0 || (ids.buffer != nullptr && (rows == 1 || ids.stride[0] == 4)));
 }
 
 bool fit(const OperatorState& state, const colibri_norm_args& call) {
   const colibri_tensor& weight = call.weight;
-  return is_complete(call) && weight.struct_size >= sizeof(weight) &&
-         weight.dtype == COLIBRI_CODEC_F32 && weight.rank == 1 && weight.shape[0] == state.cols &&
-         weight.buffer != nullptr && is_f32(call.input, state.cols) &&
+  return weight.struct_size >= sizeof(weight) && weight.dtype == COLIBRI_CODEC_F32 &&
+         weight.rank == 1 && weight.shape[0] == state.cols && weight.buffer != nullptr &&
+         is_f32(call.input, state.cols) &&
          is_activation(call.output, state.norm.output_dtype, state.cols) &&
          call.input.shape[0] == call.output.shape[0];
 }
 
 bool fit(const OperatorState&, const colibri_quantize_rows_args& call) {
   const int64_t cols = call.input.shape[1];
-  return is_complete(call) && cols >= 1 && cols <= INT32_MAX && is_f32(call.input, cols) &&
+  return cols >= 1 && cols <= INT32_MAX && is_f32(call.input, cols) &&
          is_prepared(call.output, cols) && call.input.shape[0] == call.output.shape[0];
 }
 
 bool fit(const OperatorState& state, const colibri_grouped_matmul_args& call) {
   const auto& a = state.grouped_matmul;
   const uint32_t weights = a.epilogue == COLIBRI_EPILOGUE_GATED ? 2 : 1;
-  if (!is_complete(call) || call.weights_per_group != weights || call.groups < 0) return false;
+  if (call.weights_per_group != weights || call.groups < 0) return false;
   if (!is_activation(call.input, a.input_dtype, state.cols)) return false;
   if (!is_activation(call.output, a.output_dtype, state.rows)) return false;
   if (call.output_index != nullptr && a.output_dtype != COLIBRI_CODEC_F32) return false;
@@ -82,13 +77,13 @@ bool fit(const OperatorState& state, const colibri_grouped_matmul_args& call) {
 
 bool fit(const OperatorState& state, const colibri_rope_args& call) {
   const bool has_lists = call.position != nullptr && call.cosine != nullptr && call.sine != nullptr;
-  return is_complete(call) && is_f32(call.x, state.rope.heads * state.rope.head_dim) &&
+  return is_f32(call.x, state.rope.heads * state.rope.head_dim) &&
          (has_lists || call.x.shape[0] == 0);
 }
 
 bool fit(const OperatorState& state, const colibri_kv_write_args& call) {
   const int64_t cols = state.kv_write.kv_heads * state.kv_write.head_dim;
-  if (!is_complete(call) || !is_f32(call.k, cols)) return false;
+  if (!is_f32(call.k, cols)) return false;
   const bool has_keys = call.position != nullptr && call.k_cache != nullptr;
   if (state.kv_write.keys_only == 1) return has_keys || call.k.shape[0] == 0;
   return is_f32(call.v, cols) && call.k.shape[0] == call.v.shape[0] &&
@@ -99,7 +94,7 @@ bool fit(const OperatorState& state, const colibri_attention_args& call) {
   const int64_t cols = state.attention.heads * state.attention.head_dim;
   const bool has_lists =
       call.position != nullptr && call.k_cache != nullptr && call.v_cache != nullptr;
-  return is_complete(call) && is_f32(call.q, cols) && is_f32(call.output, cols) &&
+  return is_f32(call.q, cols) && is_f32(call.output, cols) &&
          call.q.shape[0] == call.output.shape[0] && (has_lists || call.q.shape[0] == 0) &&
          is_given(state.attention.sinks, call.sink, call.q.shape[0]);
 }
@@ -107,7 +102,7 @@ bool fit(const OperatorState& state, const colibri_attention_args& call) {
 bool fit(const OperatorState& state, const colibri_mla_attention_args& call) {
   const auto& a = state.mla_attention;
   const int64_t rows = call.q_latent.shape[0];  // of all heads
-  return is_complete(call) && is_f32(call.q_latent, a.latent) && is_f32(call.q_rope, a.rope_dims) &&
+  return is_f32(call.q_latent, a.latent) && is_f32(call.q_rope, a.rope_dims) &&
          is_f32(call.output, a.latent) && rows % a.heads == 0 && call.q_rope.shape[0] == rows &&
          call.output.shape[0] == rows &&
          ((call.position != nullptr && call.cache != nullptr) || rows == 0);
@@ -116,16 +111,15 @@ bool fit(const OperatorState& state, const colibri_mla_attention_args& call) {
 bool fit(const OperatorState& state, const colibri_router_args& call) {
   const int64_t rows = call.input.shape[0];
   const int64_t top_k = state.router.top_k;
-  return is_complete(call) && packed_weight(state, call.weight) != nullptr &&
-         is_f32(call.input, state.cols) && is_i32(call.expert, top_k) &&
-         is_f32(call.score, top_k) && call.expert.shape[0] == rows && call.score.shape[0] == rows &&
-         is_given(state.router.bias, call.bias, rows) &&
+  return packed_weight(state, call.weight) != nullptr && is_f32(call.input, state.cols) &&
+         is_i32(call.expert, top_k) && is_f32(call.score, top_k) && call.expert.shape[0] == rows &&
+         call.score.shape[0] == rows && is_given(state.router.bias, call.bias, rows) &&
          is_given(state.router.select_bias, call.select_bias, rows);
 }
 
 bool fit(const OperatorState& state, const colibri_combine_args& call) {
   const int64_t cols = call.output.shape[1];
-  if (!is_complete(call) || cols < 1 || cols > INT32_MAX) return false;
+  if (cols < 1 || cols > INT32_MAX) return false;
   if (!is_f32(call.residual, cols) || !is_f32(call.row, cols) || !is_f32(call.output, cols))
     return false;
   const int64_t rows = call.output.shape[0];
@@ -135,7 +129,8 @@ bool fit(const OperatorState& state, const colibri_combine_args& call) {
 
 template <typename Arguments>
 bool fit_as(const OperatorState& state, const void* arguments) {
-  return fit(state, *static_cast<const Arguments*>(arguments));
+  const auto& call = *static_cast<const Arguments*>(arguments);
+  return call.struct_size >= sizeof(Arguments) && fit(state, call);
 }
 
 bool is_cache(const colibri_tensor& t, uint32_t dtype, int64_t kv_heads, int64_t width) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_generic/kernel_table.h"
 #include "tests/conformance/kernel.h"
 #include "tests/conformance/kernel_conformance.h"
@@ -326,6 +327,15 @@ TEST(Options, SinksAndLatentCachesMustFit) {
   call.q_rope.shape[0] = 1;
   call.output.shape[0] = 1;
   EXPECT_EQ(mla.run(call), COLIBRI_INVALID_ARGUMENT);
+}
+
+TEST(Arguments, OfAnOlderCallerAreNotReadBeyondTheirEnd) {
+  const std::vector<uint32_t> only_a_size = {sizeof(uint32_t)};  // the address sanitizer looks on
+  for (uint32_t op = 0; op <= COLIBRI_OP_COUNT; ++op) {
+    OperatorState state = {};
+    state.op = op;
+    EXPECT_FALSE(arguments_fit(state, only_a_size.data())) << op;
+  }
 }
 
 }  // namespace
