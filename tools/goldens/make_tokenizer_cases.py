@@ -8,28 +8,17 @@ import itertools
 import json
 import random
 import re
-import struct
 import zlib
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
 import text_cases
+from golden_hash import fnv1a64, hash_ids
 
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "golden" / "tokenizers"
 RANDOM_TEXTS = 24
 RANDOM_ID_LISTS = 12
-
-
-def fnv1a64(data: bytes) -> str:
-    value = 0xcbf29ce484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001b3 % 2**64
-    return f"{value:016x}"
-
-
-def hash_ids(ids: list[int]) -> str:
-    return fnv1a64(struct.pack(f"<{len(ids)}i", *ids))
 
 
 def decoded(tokenizer: Tokenizer, ids: list[int]) -> dict:
