@@ -74,9 +74,14 @@ class Parser {
     }
     std::optional<Literal> literal = is_list(wanted) ? list(wanted, value) : scalar(wanted, value);
     if (!literal) {
-      problems_.add(value.position, key,
+      const auto bad =
+          std::find_if(value.children.begin(), value.children.end(),
+                       [&](const Value& child) { return !scalar(element_type(wanted), child); });
+      const bool element = is_list(wanted) && value.is_list() && bad != value.children.end();
+      problems_.add(element ? bad->position : value.position, key,
                     std::string("expected ") + type_name(wanted) + (nullable ? ", null" : "") +
-                        ", $name or an expression, found " + describe(value));
+                        ", $name or an expression, found " +
+                        (element ? "one with " + describe(*bad) : describe(value)));
       return {};
     }
     if (!is_choice(*literal, value, key)) return {};

@@ -97,7 +97,8 @@ Result<Evaluated> evaluate_case(const Expr& map, const std::string& text, const 
   if (found == map.cases.end()) {
     std::string cases;
     for (const std::string& known : map.cases) cases += (cases.empty() ? "" : ", ") + known;
-    return invalid_argument(map.place() + ": " + places + " is " + utf8::printable(text) +
+    return invalid_argument(map.place() + ": " + places + (places.empty() ? "it is " : " is ") +
+                            utf8::printable(text) +
                             ", which this architecture does not cover (covered: " + cases + ")");
   }
   const auto i = static_cast<size_t>(found - map.cases.begin());
@@ -110,7 +111,10 @@ Result<Evaluated> evaluate_map(const Expr& map, Type type, const References& ref
   COLIBRI_ASSIGN(Evaluated selected,
                  evaluate(map.operands[0], inner, config::is_list(type), references));
   if (selected.is_null()) return selected;
-  const std::string places = places_of(map.operands[0], references);
+  std::string places;
+  for (const std::string_view key : selected.keys) {
+    places += (places.empty() ? "" : ", ") + references.place_of(key);
+  }
   Evaluated result;
   result.keys = selected.keys;
   if (!config::is_list(type)) {
