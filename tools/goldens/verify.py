@@ -55,9 +55,10 @@ def check_tokenizer(folder: Path) -> list[str]:
 
 def main() -> int:
     failed = 0
-    for kind, check in (("models", check_model), ("tokenizers", check_tokenizer)):
+    for kind, file, check in (("models", "reference.json", check_model),
+                              ("tokenizers", "tokenizer.json", check_tokenizer)):
         for folder in sorted((GOLDEN / kind).iterdir()):
-            if not folder.is_dir():
+            if not (folder / file).exists():
                 continue
             problems = check(folder)
             failed += bool(problems)
