@@ -76,8 +76,8 @@ class Golden : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     const std::string file = contents(kFolder / GetParam() / kFile);
-    auto made = PluginTokenizer::create(colibri_plugin_v1(),
-                                        std::vector<testing::Resource>{{kFile, file}});
+    auto made =
+        PluginTokenizer::create(colibri_plugin_v1(), std::vector<testing::Resource>{{kFile, file}});
     ASSERT_TRUE(made.ok()) << made.status().text();
     tokenizer_ = std::make_unique<PluginTokenizer>(std::move(*made));
   }

@@ -137,10 +137,16 @@ def from_qwen():
         files = {"tokenizer.json": tokenizer_json(own._mergeable_ranks,
                                                   own._tokenizer._pat_str, own._special_tokens,
                                                   normalizer=NFC)}
-        yield Vocabulary(name, package, "bpe", files,
-                         lambda t, own=own: own.encode(t, allowed_special=set()),
-                         lambda t, own=own: own.encode(t), lambda ids, own=own: own.decode(ids),
-                         tuple(own._special_tokens)[:40])
+        ranks = {"qwen.tiktoken": Path(own._vocab_file).read_bytes(),
+                 "tokenizer_config.json": b'{"tokenizer_class": "QWenTokenizer"}'}
+        kinds = [(name, "bpe", files)]
+        if model == "qwen2.5-72b-instruct":
+            kinds.append((f"{name}, ranks", "tiktoken", ranks))
+        for kind, plugin, files in kinds:
+            yield Vocabulary(kind, package, plugin, files,
+                             lambda t, own=own: own.encode(t, allowed_special=set()),
+                             lambda t, own=own: own.encode(t), lambda ids, own=own: own.decode(ids),
+                             tuple(own._special_tokens)[:40])
 
 
 def from_llama():
