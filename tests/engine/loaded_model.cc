@@ -9,8 +9,13 @@ namespace colibri::test {
 
 Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& path,
                                                 const std::vector<std::string>& overrides) {
+  std::vector<std::string> texts = overrides;
+  const std::filesystem::path document = path / "architecture.yaml";
+  if (std::filesystem::exists(document)) {
+    texts.push_back("model.architecture=" + std::filesystem::absolute(document).string());
+  }
   std::vector<config::Override> parsed;
-  for (const std::string& text : overrides) {
+  for (const std::string& text : texts) {
     COLIBRI_ASSIGN(config::Override one, config::parse_override(text));
     parsed.push_back(std::move(one));
   }

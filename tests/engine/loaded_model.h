@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model loaded with overrides, for tests.
+// A model loaded with overrides, for tests. A folder may hold the architecture document that the
+// model needs, architecture.yaml.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An architecture that nobody has: options of many families combined, in the manner of transformers.
 
-Its document, tests/golden/architectures/invented.yaml, is all that Colibri knows of it. That proves
+Its document, tests/golden/models/invented_f32/architecture.yaml, is all that Colibri knows of it. That proves
 that a family is data.
 """
 

@@ -148,10 +148,11 @@ def make(spec: Spec) -> None:
         (folder / "reference.json").write_text(reference.dump(result))
         if tokenizer:
             shutil.copy(tokenizer_file, folder)
-        target = GOLDEN / "models" / spec.name
-        shutil.rmtree(target, ignore_errors=True)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(folder, target)
+        target = GOLDEN / "models" / spec.name  # may hold an architecture.yaml: not ours
+        target.mkdir(parents=True, exist_ok=True)
+        for old in [*target.glob("*.json"), *target.glob("*.safetensors")]:
+            old.unlink()
+        shutil.copytree(folder, target, dirs_exist_ok=True)
     size = sum(f.stat().st_size for f in target.iterdir())
     print(f"{spec.name}: seed {seed}, {size / 1024:.0f} KiB, rounding {result['float32_rounding']:.1e}, "
           f"weakest effect {result['weakest_effect']:.1e}", flush=True)

@@ -28,7 +28,7 @@ SPECS = (
     Spec("deepseek_v2_lite_bf16", "as V2-Lite: no query latent, no groups, YaRN, two shared experts",
          BASE | {"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96,
                  "moe_intermediate_size": 32, "kv_lora_rank": 32, "q_lora_rank": None,
-                 "qk_nope_head_dim": 24, "qk_rope_head_dim": 16, "v_head_dim": 20,
+                 "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
                  "num_hidden_layers": 2, "num_attention_heads": 3, "num_key_value_heads": 3,
                  "n_routed_experts": 6, "n_shared_experts": 2, "num_experts_per_tok": 3,
                  "n_group": 1, "topk_group": 1, "topk_method": "greedy",

@@ -23,8 +23,8 @@ BASE = COMMON | {
 SPECS = (
     Spec("deepseek_v3_bf16", "as the hub has it: query latent, 2 of 4 groups, YaRN on the softmax too",
          BASE | {"vocab_size": 103, "hidden_size": 64, "intermediate_size": 96,
-                 "moe_intermediate_size": 32, "kv_lora_rank": 32, "q_lora_rank": 48,
-                 "qk_nope_head_dim": 24, "qk_rope_head_dim": 16, "v_head_dim": 24,
+                 "moe_intermediate_size": 32, "kv_lora_rank": 32, "q_lora_rank": 64,
+                 "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 24,
                  "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
                  "n_routed_experts": 12, "n_shared_experts": 1, "num_experts_per_tok": 3,
                  "n_group": 4, "topk_group": 2, "routed_scaling_factor": 2.5,

@@ -20,7 +20,7 @@ BASE = COMMON | {
 
 SPECS = (
     Spec("olmoe_bf16", "as the hub has it: as many key heads as query heads, not renormalised",
-         BASE | {"vocab_size": 101, "hidden_size": 48, "intermediate_size": 32,
+         BASE | {"vocab_size": 101, "hidden_size": 64, "intermediate_size": 32,
                  "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
                  "num_experts": 8, "num_experts_per_tok": 4, "torch_dtype": "bfloat16"},
          dtype="bfloat16", matters={"no renormalising": {"norm_topk_prob": True}}),

@@ -23,8 +23,8 @@ BASE = COMMON | {
 
 SPECS = (
     Spec("qwen2_moe_bf16", "as the hub has it: biases, scores not renormalised, shared expert",
-         BASE | {"vocab_size": 103, "hidden_size": 48, "intermediate_size": 80,
-                 "moe_intermediate_size": 24, "shared_expert_intermediate_size": 40,
+         BASE | {"vocab_size": 103, "hidden_size": 64, "intermediate_size": 96,
+                 "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64,
                  "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4,
                  "num_experts": 6, "num_experts_per_tok": 3, "torch_dtype": "bfloat16"},
          dtype="bfloat16", matters={"no renormalising": {"norm_topk_prob": True}}),

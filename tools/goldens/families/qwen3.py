@@ -18,7 +18,7 @@ BASE = COMMON | {
 
 SPECS = (
     Spec("qwen3_bf16", "as the hub has it: tied, heads wider than hidden / heads",
-         BASE | {"vocab_size": 113, "hidden_size": 48, "intermediate_size": 96, "head_dim": 32,
+         BASE | {"vocab_size": 113, "hidden_size": 64, "intermediate_size": 96, "head_dim": 32,
                  "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
                  "tie_word_embeddings": True, "torch_dtype": "bfloat16"},
          dtype="bfloat16"),
