@@ -31,7 +31,7 @@ ALL_POSITIONS_UP_TO = 12
 
 MIN_DISTINCT = 8  # of the first 16 greedy ids of every case
 MIN_GREEDY_GAP = 1e-4  # between first and second logit, relative to the largest |logit|
-MIN_CHOICE_GAP = 2e-5  # between the last chosen and the first unchosen expert or group
+MIN_CHOICE_GAP = 1e-5  # between the last chosen and the first unchosen expert or group
 MAX_ROUNDING = 2e-6  # float32 against float64 logits, relative to the largest |logit|
 MIN_EFFECT = 1e-3  # on the logits, of what must matter, relative to the largest |logit|
 # What a vector is when it does nothing.
