@@ -38,7 +38,9 @@ const Placed* LayerPlanner::place_vector(const model::Weight& weight, uint64_t* 
 Result<Norm> LayerPlanner::norm(const char* use, const model::Weight& weight, int64_t rows) {
   auto a = attributes<colibri_norm_attributes>();
   a.kind = COLIBRI_NORM_RMS;
-  a.eps = spec_.eps;
+  const bool latent =
+      weight.role == model::Role::kQDownNorm || weight.role == model::Role::kKvDownNorm;
+  a.eps = latent ? spec_.latent_eps : spec_.eps;
   a.output_dtype = COLIBRI_CODEC_F32;
   const colibri_tensor tensor = vector(weight.elements());
   std::vector<Packing> packing;
