@@ -195,7 +195,9 @@ class Parser {
                             given.children[0], join(path, "0"), expr);
         for (const Value& one : cases.children) {
           expr.cases.push_back(one.key);
-          good = operand(*this, wanted, null, one, join(join(path, "1"), one.key), expr) && good;
+          good = operand(*this, wanted, null && !is_list(wanted), one,
+                         join(join(path, "1"), one.key), expr) &&
+                 good;
         }
         return good;
       }

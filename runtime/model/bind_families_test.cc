@@ -221,6 +221,16 @@ TEST_F(FamiliesTest, AScalingThatNoDocumentKnowsIsNamed) {
   EXPECT_THAT(refusal(), HasSubstr("must be greater than 0"));
 }
 
+// Numbers that would take time or memory before any tensor was looked at.
+TEST_F(FamiliesTest, AbsurdNumbersAreRefusedAtOnce) {
+  qwen3(1);
+  set("head_dim", int64_t{1} << 30);
+  EXPECT_THAT(refusal(), HasSubstr("must be from 1 to 65536"));
+  set("head_dim", int64_t{4});
+  format_.lists["layer_types"].resize(size_t{1} << 17, std::string("full_attention"));
+  EXPECT_THAT(refusal(), HasSubstr("layer_types has 131072 elements, more than 65536"));
+}
+
 TEST_F(FamiliesTest, BiasesAreThereIfTheConfigurationSaysSo) {
   qwen3(1);
   set("attention_bias", true);

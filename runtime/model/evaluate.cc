@@ -92,7 +92,7 @@ std::string places_of(const Expr& expression, const References& references) {
 
 // The value of the case that a text is; `places` says where the text came from.
 Result<Evaluated> evaluate_case(const Expr& map, const std::string& text, const std::string& places,
-                                Type type, const References& references) {
+                                Type type, bool nullable, const References& references) {
   const auto found = std::find(map.cases.begin(), map.cases.end(), text);
   if (found == map.cases.end()) {
     std::string cases;
@@ -102,7 +102,7 @@ Result<Evaluated> evaluate_case(const Expr& map, const std::string& text, const 
                             ", which this architecture does not cover (covered: " + cases + ")");
   }
   const auto i = static_cast<size_t>(found - map.cases.begin());
-  return evaluate(map.operands[i + 1], type, true, references);
+  return evaluate(map.operands[i + 1], type, nullable, references);
 }
 
 Result<Evaluated> evaluate_map(const Expr& map, Type type, const References& references) {
@@ -119,15 +119,16 @@ Result<Evaluated> evaluate_map(const Expr& map, Type type, const References& ref
   result.keys = selected.keys;
   if (!config::is_list(type)) {
     COLIBRI_ASSIGN(Evaluated value, evaluate_case(map, std::get<std::string>(selected.value),
-                                                  places, type, references));
+                                                  places, type, true, references));
     result.value = std::move(value.value);
     result.keys.insert(result.keys.end(), value.keys.begin(), value.keys.end());
     return result;
   }
   std::vector<Scalar> items;
   for (const Scalar& item : std::get<std::vector<Scalar>>(selected.value)) {
-    COLIBRI_ASSIGN(const Evaluated value, evaluate_case(map, std::get<std::string>(item), places,
-                                                        config::element_type(type), references));
+    COLIBRI_ASSIGN(const Evaluated value,
+                   evaluate_case(map, std::get<std::string>(item), places,
+                                 config::element_type(type), false, references));
     if (type == Type::kBooleans) items.emplace_back(std::get<bool>(value.value));
     if (type == Type::kIntegers) items.emplace_back(std::get<int64_t>(value.value));
     if (type == Type::kTexts) items.emplace_back(std::get<std::string>(value.value));

@@ -20,6 +20,8 @@ using config::Type;
 // Every count, position and id fits an int32.
 constexpr int64_t kLargestCount = std::numeric_limits<int32_t>::max();
 
+// There is a frequency for every other element of a head before any tensor was looked at.
+constexpr int64_t kLargestHead = int64_t{1} << 16;
 // Experts of all layers. Each takes some of the host's memory, whether or not it has a tensor.
 constexpr int64_t kMostExperts = int64_t{1} << 18;
 
@@ -36,14 +38,14 @@ class Reader {
 
   // A dimension that is a count from `least` on. After a problem it is `harmless`: a value that
   // makes no second problem out of the first one when counts are compared.
-  int64_t count(std::string_view name, int64_t harmless, int64_t least = 1) {
+  int64_t count(std::string_view name, int64_t harmless, int64_t least = 1,
+                int64_t most = kLargestCount) {
     const Result<Evaluated> found = dimensions_.find(name, Type::kInteger);
     // A failed dimension was reported when it was evaluated.
     if (!found.ok() || found->is_null()) return harmless;
     const int64_t value = std::get<int64_t>(found->value);
-    if (value >= least && value <= kLargestCount) return value;
-    problem(text(name) + " must be from " + std::to_string(least) + " to " +
-            std::to_string(kLargestCount));
+    if (value >= least && value <= most) return value;
+    problem(text(name) + " must be from " + std::to_string(least) + " to " + std::to_string(most));
     return harmless;
   }
 
@@ -129,7 +131,7 @@ void read_counts(const config::Architecture& architecture, Reader* reader, Model
   spec->max_tokens = reader->count("max_tokens", 1);
   spec->heads = reader->count("heads", 0);
   spec->kv_heads = reader->count("kv_heads", 1);
-  spec->head_dim = reader->count("head_dim", kLargestCount);
+  spec->head_dim = reader->count("head_dim", kLargestHead, 1, kLargestHead);
   if (spec->heads % spec->kv_heads != 0) {
     reader->problem(reader->text("heads") + " is no multiple of " + reader->text("kv_heads"));
   }
@@ -239,11 +241,11 @@ void read_router(const config::Architecture::Router& router, Reader* reader, Mod
 // Whether a layer has no experts.
 struct DenseLayers {
   int64_t first = 0, every = 1;
-  std::vector<int64_t> list;
+  std::vector<int64_t> list;  // ascending
 
   bool contain(int64_t layer) const {
     return layer < first || (layer + 1) % every != 0 ||
-           std::find(list.begin(), list.end(), layer) != list.end();
+           std::binary_search(list.begin(), list.end(), layer);
   }
 };
 
@@ -255,6 +257,7 @@ void make_layers(const config::Architecture& architecture, int64_t count, Reader
   dense.every = reader->integer(layers.moe_every, false, 1, kLargestCount).value_or(1);
   dense.list =
       reader->list<int64_t>(layers.dense, Type::kIntegers, false).value_or(std::vector<int64_t>());
+  std::sort(dense.list.begin(), dense.list.end());
   const config::Architecture::Attention& attention = architecture.attention;
   const int64_t window = reader->integer(attention.window, true, 1, kLargestCount).value_or(0);
   const int64_t from = reader->integer(attention.window_from, false, 0, kLargestCount).value_or(0);
