@@ -6,15 +6,14 @@
 
 namespace colibri::experts {
 
-Result<Policy> Policy::create(PolicyPlugin plugin, uint32_t layers, uint32_t experts,
-                              uint32_t top_k, uint32_t slots) {
+Result<Policy> Policy::create(PolicyPlugin plugin, const RoutingShape& routing, uint32_t slots) {
   // Every slot has one size here: one class.
-  const std::vector<uint8_t> class_of_layer(layers, 0);
+  const std::vector<uint8_t> class_of_layer(routing.layers, 0);
   colibri_cache_shape shape = {};
   shape.struct_size = sizeof(shape);
-  shape.layers = layers;
-  shape.experts = experts;
-  shape.top_k = top_k;
+  shape.layers = routing.layers;
+  shape.experts = routing.experts;
+  shape.top_k = routing.top_k;
   shape.classes = 1;
   shape.class_of_layer = class_of_layer.data();
   shape.slots = &slots;

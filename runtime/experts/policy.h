@@ -10,6 +10,7 @@
 #include "colibri/cache_policy.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
+#include "runtime/experts/routing_shape.h"
 
 namespace colibri::experts {
 
@@ -24,8 +25,7 @@ struct PolicyPlugin {
 // key = layer * experts + expert. One call at a time.
 class Policy {
  public:
-  static Result<Policy> create(PolicyPlugin plugin, uint32_t layers, uint32_t experts,
-                               uint32_t top_k, uint32_t slots);
+  static Result<Policy> create(PolicyPlugin plugin, const RoutingShape& routing, uint32_t slots);
 
   void on_access(uint64_t step, std::span<const uint32_t> keys, const uint8_t* resident);
   void on_insert(uint32_t key);

@@ -2,8 +2,7 @@
 // The expert store: one byte budget over all layers, cut into slots that hold one expert each.
 //
 // A slot is empty, loading, ready, or ready and leased. A leased or loading slot is never a victim.
-// With room for every expert nothing is ever dropped. Otherwise the cache policy rules over all
-// slots but one, and the last one, the passage, takes an expert that the policy does not admit.
+// What is in which slot is decided by Residency; here are the memory, the loads and the lock.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +19,20 @@
 #include "runtime/base/status.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/experts/policy.h"
+#include "runtime/experts/residency.h"
 
 namespace colibri::experts {
 
-struct StoreShape {
-  uint32_t layers = 0, experts = 0, top_k = 0;
+struct StoreShape : RoutingShape {
   uint64_t slot_bytes = 0;     // of the largest expert bundle, a multiple of kAlignment
   uint64_t staging_bytes = 0;  // memory that loading an expert works in, per thread
 
-  uint64_t keys() const { return uint64_t{layers} * experts; }
   uint64_t all_bytes() const { return keys() * slot_bytes; }
   // One expert computing, one loading: the least that works.
   uint64_t floor_bytes() const { return std::min(2 * slot_bytes, all_bytes()); }
-};
-
-struct Counters {
-  uint64_t hits = 0, misses = 0;  // of distinct experts per step and layer
-  uint64_t loads = 0, evictions = 0;
+  uint64_t slots_in(uint64_t budget_bytes) const {
+    return std::min(budget_bytes / slot_bytes, keys());
+  }
 };
 
 class Visit;
@@ -56,8 +52,8 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   const StoreShape& shape() const { return shape_; }
-  uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
-  bool holds_all() const { return slots_.size() == shape_.keys(); }
+  uint32_t slots() const { return residency_->slots(); }
+  bool holds_all() const { return residency_->holds_all(); }
   // Loads every expert now, so that faults of the model show before the first token; only if it
   // holds all of them.
   Status load_all(ThreadPool& pool);
@@ -67,23 +63,11 @@ class Store {
 
  private:
   friend class Visit;
-  static constexpr int32_t kAbsent = -1;
-  struct Slot {
-    std::byte* data = nullptr;
-    uint32_t key = 0;
-    uint32_t leases = 0;
-    bool ready = false;
-  };
 
   Store(const StoreShape& shape, Load load) : shape_(shape), load_(std::move(load)) {}
-  bool is_passage(int32_t slot) const { return slot == passage_; }
-  // All below: with mutex_ held.
-  void lease(int32_t slot);
-  void release(int32_t slot);
-  // A slot to load `key` into, marked as loading and leased; kAbsent = none can be had now.
-  Result<int32_t> claim(uint32_t key);
-  void occupy(int32_t slot, uint32_t key);
-  void vacate(int32_t slot);
+  std::byte* data(int32_t slot) const {
+    return arena_.data() + static_cast<uint64_t>(slot) * shape_.slot_bytes;
+  }
 
   const StoreShape shape_;
   const Load load_;
@@ -91,14 +75,8 @@ class Store {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a lease ended or a load finished
-  std::optional<Policy> policy_;
-  std::vector<Slot> slots_;
-  std::vector<int32_t> slot_of_key_;
-  std::vector<int32_t> free_;  // empty slots of the policy's
-  int32_t passage_ = kAbsent;
-  std::vector<uint64_t> evictable_;  // bit per key: ready, not leased, not in the passage
+  std::optional<Residency> residency_;
   uint64_t step_ = 0;
-  Counters counters_;
 };
 
 // The experts that one layer of one step needs, in waves: those that are there first, then, as
@@ -131,13 +109,8 @@ class Visit {
   Store& store_;
   Memory staging_;
   uint32_t layer_ = 0;
-  std::vector<uint32_t> keys_;     // of the visit
-  std::vector<uint8_t> resident_;  // parallel to keys_
-  std::vector<uint32_t> missing_;  // keys still to come
-  std::vector<int32_t> held_;      // slots leased now
-  std::vector<int32_t> claimed_;   // those of them that must be loaded
+  Demand demand_;
   std::vector<Lease> wave_;
-  bool hits_pending_ = false;  // the wave of hits was leased by begin() and not given out yet
 };
 
 }  // namespace colibri::experts

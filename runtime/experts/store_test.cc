@@ -41,8 +41,7 @@ const colibri_cache_policy_1 kPolicy = {
     .resize = nullptr,
 };
 
-constexpr StoreShape kShape = {
-    .layers = 3, .experts = 8, .top_k = 2, .slot_bytes = 64, .staging_bytes = 64};
+constexpr StoreShape kShape = {{.layers = 3, .experts = 8, .top_k = 2}, 64, 64};
 
 class StoreTest : public testing::Test {
  protected:

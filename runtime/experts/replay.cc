@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/experts/replay.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace colibri::experts {
+namespace {
+
+Status run_visit(Residency& residency, Demand& demand, uint64_t step, uint32_t layer,
+                 std::span<const int32_t> experts) {
+  residency.begin(demand, step, layer, experts);
+  do {
+    residency.end_wave(demand);
+    COLIBRI_TRY(residency.take_wave(demand));
+    residency.loaded(demand);
+  } while (!demand.held.empty());
+  if (demand.missing.empty()) return {};
+  return internal_error("replay: a lone visitor waits for a slot");
+}
+
+// As Store::load_all() does.
+Status load_all(Residency& residency, Demand& demand) {
+  std::vector<int32_t> experts(residency.shape().experts);
+  for (size_t i = 0; i < experts.size(); ++i) experts[i] = static_cast<int32_t>(i);
+  for (uint32_t layer = 0; layer < residency.shape().layers; ++layer) {
+    COLIBRI_TRY(run_visit(residency, demand, 0, layer, experts));
+  }
+  residency.forget_counters();
+  return {};
+}
+
+}  // namespace
+
+Result<ReplayResult> replay(const RouteTrace& trace, uint64_t slots, PolicyPlugin policy) {
+  if (slots > trace.shape.keys() || (slots < 2 && slots < trace.shape.keys())) {
+    return invalid_argument("replay: " + std::to_string(slots) + " slots; from 2 to " +
+                            std::to_string(trace.shape.keys()) + " can be replayed");
+  }
+  COLIBRI_ASSIGN(Residency residency, Residency::create(trace.shape, slots, std::move(policy)));
+  Demand demand(trace.shape);
+  if (residency.holds_all()) COLIBRI_TRY(load_all(residency, demand));
+  for (const RouteTrace::Visit& visit : trace.visits) {
+    COLIBRI_TRY(run_visit(residency, demand, visit.step, visit.layer, trace.experts_of(visit)));
+  }
+  return ReplayResult{residency.ruled(), residency.guarded(), residency.counters()};
+}
+
+uint64_t belady_hits(const RouteTrace& trace, uint64_t ruled) {
+  if (ruled == trace.shape.keys()) return trace.experts.size();
+  const auto key_of = [&](const RouteTrace::Visit& visit, uint64_t i) {
+    return visit.layer * trace.shape.experts + static_cast<uint32_t>(trace.experts[i]);
+  };
+  // For each use the visit of the next one.
+  constexpr uint64_t kNever = UINT64_MAX;
+  std::vector<uint64_t> next_use(trace.experts.size());
+  std::vector<uint64_t> upcoming(trace.shape.keys(), kNever);
+  for (uint64_t v = trace.visits.size(); v-- > 0;) {
+    const RouteTrace::Visit& visit = trace.visits[v];
+    for (uint64_t i = visit.begin; i < visit.end; ++i) {
+      next_use[i] = std::exchange(upcoming[key_of(visit, i)], v);
+    }
+  }
+  std::set<std::pair<uint64_t, uint32_t>> residents;  // by their next use
+  uint64_t hits = 0;
+  for (uint64_t v = 0; v < trace.visits.size(); ++v) {
+    const RouteTrace::Visit& visit = trace.visits[v];
+    for (uint64_t i = visit.begin; i < visit.end; ++i) {
+      const uint32_t key = key_of(visit, i);
+      hits += residents.erase({v, key});
+      if (next_use[i] != kNever) residents.insert({next_use[i], key});
+    }
+    while (residents.size() > ruled) residents.erase(std::prev(residents.end()));
+  }
+  return hits;
+}
+
+}  // namespace colibri::experts
