@@ -34,4 +34,15 @@ inline Result<int64_t> int_option(const colibri_host* host, std::string_view nam
   return value.i;
 }
 
+inline Result<bool> bool_option(const colibri_host* host, std::string_view name) {
+  COLIBRI_ASSIGN(const colibri_value value, option(host, name, COLIBRI_VALUE_BOOL));
+  return value.i != 0;
+}
+
+// The text lives as long as the host.
+inline Result<std::string_view> string_option(const colibri_host* host, std::string_view name) {
+  COLIBRI_ASSIGN(const colibri_value value, option(host, name, COLIBRI_VALUE_STRING));
+  return from_c(value.s);
+}
+
 }  // namespace colibri::plugin

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -108,6 +109,16 @@ Result<std::string> read_file(const std::filesystem::path& path, uint64_t max_by
   std::string text(file.size(), '\0');
   COLIBRI_TRY(file.read(0, text.data(), text.size()));
   return text;
+}
+
+Status write_file(const std::filesystem::path& path, std::string_view content) {
+  errno = 0;
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return io_error(path.string() + ": cannot be written: " + reason(errno));
+  const bool whole = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool closed = std::fclose(file) == 0;
+  if (whole && closed) return {};
+  return io_error(path.string() + ": writing failed: " + reason(errno == 0 ? EIO : errno));
 }
 
 }  // namespace colibri

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading files: the one seam where the host does I/O, so that tests can inject faults in one
+// Files: the one seam where the host does I/O, so that tests can inject faults in one
 // place.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "runtime/base/status.h"
 
@@ -40,6 +41,9 @@ class File {
 
 // The whole of a regular file of at most max_bytes.
 Result<std::string> read_file(const std::filesystem::path& path, uint64_t max_bytes);
+
+// Writes the whole of a file, in place of what was there.
+Status write_file(const std::filesystem::path& path, std::string_view content);
 
 namespace fault_injection {
 // Called before each read of the process with (path, offset, bytes); what it returns, unless ok, is

@@ -8,6 +8,7 @@
 
 #include "colibri/plugin.h"
 #include "runtime/base/log.h"
+#include "runtime/cli/cache_command.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/config_command.h"
 #include "runtime/cli/inspect_command.h"
@@ -39,6 +40,7 @@ int run_program(int argc, char** argv) {
   add_tokenize_command(app, invocation);
   add_plugins_command(app, invocation);
   add_config_command(app, invocation);
+  add_cache_command(app, invocation);
   // CLI11 only says that a command is required, not that this one is unknown.
   if (argc > 1 && argv[1][0] != '-') {
     std::string known;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/file.h"
 #include "runtime/cli/input_options.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/pipeline_options.h"
@@ -16,6 +17,7 @@
 #include "runtime/engine/generator.h"
 #include "runtime/engine/model.h"
 #include "runtime/engine/prompt.h"
+#include "runtime/experts/usage.h"
 
 namespace colibri::cli {
 namespace {
@@ -24,6 +26,7 @@ struct RunOptions {
   PipelineOptions pipeline;
   InputOptions input;
   bool json = false;
+  std::string route_trace, expert_usage;  // files; empty = not recorded
 };
 
 // Everything before the first token.
@@ -57,10 +60,23 @@ Result<Ready> prepare(const RunOptions& options) {
                             std::to_string(plan->max_tokens) + "; raise it or shorten the input");
   }
   COLIBRI_ASSIGN(ready.model, engine::Model::load(std::move(plan)));
+  if (!options.expert_usage.empty() && ready.model->store() == nullptr) {
+    return unsupported("--expert-usage: no layer of the model has experts");
+  }
+  if (!options.route_trace.empty()) {
+    COLIBRI_TRY(ready.model->record_routes(options.route_trace));
+  }
   COLIBRI_ASSIGN(ready.context, ready.model->create_context(ready.model->plan().max_tokens));
   COLIBRI_ASSIGN(engine::SamplerChain sampler, ready.model->create_sampler());
   ready.sampler = std::make_unique<engine::SamplerChain>(std::move(sampler));
   return ready;
+}
+
+Status write_records(const RunOptions& options, engine::Model& model) {
+  COLIBRI_TRY(model.finish_routes());
+  if (options.expert_usage.empty()) return {};
+  const experts::Store& store = *model.store();
+  return write_file(options.expert_usage, experts::usage_text(store.shape(), store.uses()));
 }
 
 void run(const RunOptions& options, Invocation& invocation) {
@@ -101,8 +117,10 @@ void run(const RunOptions& options, Invocation& invocation) {
     if (output.ok()) output = flush_output();
   }
   std::fprintf(stderr, "%s\n", statistics.line().c_str());
+  const Status records = write_records(options, *ready.model);
   if (!status.ok()) return invocation.fail(status, kFailed);
   if (!output.ok()) return invocation.fail(output, kFailed);
+  if (!records.ok()) return invocation.fail(records, kFailed);
 }
 
 }  // namespace
@@ -115,6 +133,14 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   options->input.add_to(*command);
   command->add_flag("--json", options->json,
                     "Print one JSON object with text, ids and statistics when done");
+  command
+      ->add_option("--route-trace", options->route_trace,
+                   "Record which experts the router chooses, for colibri cache replay")
+      ->type_name("FILE");
+  command
+      ->add_option("--expert-usage", options->expert_usage,
+                   "Record how often each expert is used, for the cache policy pinned")
+      ->type_name("FILE");
   command->callback([options, &invocation] { run(*options, invocation); });
 }
 

@@ -41,7 +41,17 @@ struct Budget {
   Kind kind = Kind::kAuto;  // kAuto: all if memory allows, else what memory allows
   uint64_t bytes = 0;       // of kBytes
   double percent = 0;       // of kPercent: of the bytes of all experts, in (0, 100]
+
+  // Its bytes where all experts take all_bytes. Not for kAuto.
+  uint64_t of(uint64_t all_bytes) const {
+    if (kind == Kind::kBytes) return bytes;
+    return kind == Kind::kAll
+               ? all_bytes
+               : static_cast<uint64_t>(static_cast<double>(all_bytes) * percent / 100);
+  }
 };
+// Reads what experts.budget takes.
+Result<Budget> parse_budget(std::string_view text);
 
 enum class Numerics { kReproducible, kFastest };
 

@@ -42,7 +42,7 @@ std::pair<std::optional<double>, std::string_view> split_size(const Value& value
 }
 
 // nullopt if the text is no budget; the unit is then the reason, or empty.
-std::optional<Budget> parse_budget(const Value& value, std::string_view& unknown_unit) {
+std::optional<Budget> budget_of(const Value& value, std::string_view& unknown_unit) {
   if (!value.is_scalar() || value.quoted) return {};
   if (value.text == "auto") return Budget{};
   if (value.text == "all") return Budget{.kind = Budget::Kind::kAll};
@@ -65,7 +65,7 @@ std::optional<Budget> parse_budget(const Value& value, std::string_view& unknown
 void read_budget(const Field& field, const Value& value, const std::string& key, void* member,
                  Problems& problems) {
   std::string_view unknown_unit;
-  if (const auto budget = parse_budget(value, unknown_unit)) {
+  if (const auto budget = budget_of(value, unknown_unit)) {
     *static_cast<Budget*>(member) = *budget;
   } else if (!unknown_unit.empty()) {
     problems.add(value.position, key,
@@ -263,6 +263,15 @@ void read_pins(const Field& field, const Value& value, const std::string& key, v
 }
 
 }  // namespace
+
+Result<Budget> parse_budget(std::string_view text) {
+  Value value;
+  value.kind = Value::Kind::kScalar;
+  value.text = text;
+  std::string_view unknown_unit;
+  if (const auto budget = budget_of(value, unknown_unit)) return *budget;
+  return invalid_argument(quote(text) + " is not " + budget_text({}));
+}
 
 constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};

@@ -15,6 +15,7 @@
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/routing.h"
 #include "runtime/engine/workspace.h"
+#include "runtime/experts/route_trace.h"
 #include "runtime/experts/store.h"
 #include "runtime/model/spec.h"
 
@@ -26,6 +27,7 @@ struct ForwardParts {
   const Layers* layers = nullptr;
   const RopeTable* rope = nullptr;
   experts::Store* store = nullptr;  // null = no layer has experts
+  experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
   int64_t max_rows = 1;        // rows of one pass over the layers
   uint64_t scratch_bytes = 0;  // of a worker

@@ -47,6 +47,19 @@ Status Model::load_experts(ThreadPool& pool) {
   return store_->holds_all() ? store_->load_all(pool) : Status();
 }
 
+Status Model::record_routes(const std::filesystem::path& path) {
+  if (store_ == nullptr) {
+    return unsupported("no layer of the model has experts: there are no routes to record");
+  }
+  const experts::StoreShape& shape = store_->shape();
+  COLIBRI_ASSIGN(route_trace_, experts::RouteTraceWriter::create(path, shape, shape.slot_bytes));
+  return {};
+}
+
+Status Model::finish_routes() {
+  return route_trace_ == nullptr ? Status() : route_trace_->finish();
+}
+
 Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens) const {
   if (max_tokens > plan_->max_tokens) {
     return invalid_argument("a context of " + std::to_string(max_tokens) +
@@ -58,6 +71,7 @@ Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens) const
   parts.layers = &plan_->layers;
   parts.rope = &rope_;
   parts.store = store_.get();
+  parts.route_trace = route_trace_.get();
   parts.kv = plan_->pipeline.context.kv;
   parts.max_rows = plan_->max_rows;
   parts.scratch_bytes = plan_->operators->scratch_bytes();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 
 #include "runtime/base/memory.h"
@@ -11,6 +12,7 @@
 #include "runtime/engine/plan.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/sampling.h"
+#include "runtime/experts/route_trace.h"
 #include "runtime/experts/store.h"
 
 namespace colibri::engine {
@@ -29,6 +31,13 @@ class Model {
   const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
   const experts::Store* store() const { return store_.get(); }  // null = no layer has experts
 
+  // From now on contexts that are created record what their routers choose, with which `colibri
+  // cache replay` finds out what other cache policies and budgets would do. Once, before other
+  // threads use the model.
+  Status record_routes(const std::filesystem::path& path);
+  // Ends the recording: only then the file is whole. No context may run any more.
+  Status finish_routes();
+
   // max_tokens at most plan().max_tokens.
   Result<std::unique_ptr<Context>> create_context(int64_t max_tokens) const;
   Result<SamplerChain> create_sampler() const;  // the pipeline's chain
@@ -41,6 +50,7 @@ class Model {
   Memory dense_;
   RopeTable rope_;
   std::unique_ptr<experts::Store> store_;
+  std::unique_ptr<experts::RouteTraceWriter> route_trace_;  // null = routes are not recorded
 };
 
 }  // namespace colibri::engine

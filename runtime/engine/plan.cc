@@ -125,13 +125,9 @@ Result<uint64_t> Plan::expert_bytes() const {
   uint64_t bytes = 0;
   switch (budget.kind) {
     case config::Budget::Kind::kAll:
-      bytes = memory.experts_all;
-      break;
     case config::Budget::Kind::kBytes:
-      bytes = budget.bytes;
-      break;
     case config::Budget::Kind::kPercent:
-      bytes = static_cast<uint64_t>(static_cast<double>(memory.experts_all) * budget.percent / 100);
+      bytes = budget.of(memory.experts_all);
       break;
     case config::Budget::Kind::kAuto: {
       // A tenth stays free for the rest of the process and the machine.

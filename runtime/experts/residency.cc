@@ -42,6 +42,7 @@ Result<Residency> Residency::create(const RoutingShape& shape, uint64_t slots,
   made.evictable_.assign(words, 0);
   made.safe_.assign(words, 0);
   made.droppable_.assign(words, 0);
+  made.uses_.assign(shape.keys(), 0);
   made.free_.reserve(made.ruled_);
   made.free_passage_.reserve(slots - made.ruled_);
   for (uint64_t i = slots; i > 0; --i) {
@@ -51,6 +52,11 @@ Result<Residency> Residency::create(const RoutingShape& shape, uint64_t slots,
   COLIBRI_ASSIGN(made.policy_,
                  Policy::create(std::move(policy), shape, static_cast<uint32_t>(made.ruled_)));
   return made;
+}
+
+void Residency::forget_counters() {
+  counters_ = {};
+  std::fill(uses_.begin(), uses_.end(), 0);
 }
 
 void Residency::lease(int32_t slot) {
@@ -129,6 +135,7 @@ void Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
     const uint32_t key = first + static_cast<uint32_t>(expert);
     const int32_t slot = slot_of_key_[key];
     const bool hit = slot != kAbsent && at(slot).ready;
+    ++uses_[key];
     demand.keys.push_back(key);
     demand.resident.push_back(hit ? 1 : 0);
     if (hit) {

@@ -34,12 +34,12 @@ struct Counters {
 struct Demand {
   explicit Demand(const RoutingShape& shape);
 
-  std::vector<uint32_t> keys;      // asked for, ascending
-  std::vector<uint8_t> resident;   // parallel to keys: 1 for a hit
-  std::vector<uint32_t> missing;   // keys still to come
-  std::vector<int32_t> held;       // slots leased now: the wave
-  std::vector<int32_t> claimed;    // those of them that must be loaded
-  bool hits_pending = false;       // the wave of hits was leased and not given out yet
+  std::vector<uint32_t> keys;     // asked for, ascending
+  std::vector<uint8_t> resident;  // parallel to keys: 1 for a hit
+  std::vector<uint32_t> missing;  // keys still to come
+  std::vector<int32_t> held;      // slots leased now: the wave
+  std::vector<int32_t> claimed;   // those of them that must be loaded
+  bool hits_pending = false;      // the wave of hits was leased and not given out yet
 };
 
 // One call at a time.
@@ -56,7 +56,9 @@ class Residency {
   bool guarded() const { return guarded_; }
   uint32_t key_in(int32_t slot) const { return at(slot).key; }
   const Counters& counters() const { return counters_; }
-  void forget_counters() { counters_ = {}; }
+  // Per key: the visits that asked for it.
+  std::span<const uint64_t> uses() const { return uses_; }
+  void forget_counters();
 
   // Starts a visit with distinct experts, ascending, and leases those that are there.
   void begin(Demand& demand, uint64_t step, uint32_t layer, std::span<const int32_t> experts);
@@ -106,6 +108,7 @@ class Residency {
   std::vector<uint64_t> safe_;       // bit per key: its layer has not passed by since its last use
   std::vector<uint64_t> droppable_;
   Counters counters_;
+  std::vector<uint64_t> uses_;
 };
 
 }  // namespace colibri::experts

@@ -24,8 +24,9 @@ class Reader {
   Reader(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
 
   Result<RouteTrace> read() {
-    COLIBRI_TRY(literal(kTitle, "is not 'colibri-route-trace 1': this is no route trace, or one of "
-                                "another version"));
+    COLIBRI_TRY(literal(kTitle,
+                        "is not 'colibri-route-trace 1': this is no route trace, or one of "
+                        "another version"));
     RoutingShape& shape = trace_.shape;
     COLIBRI_TRY(field("layers ", shape.layers, kMaxLayers));
     COLIBRI_TRY(field("experts ", shape.experts, kMaxExperts));
@@ -52,8 +53,8 @@ class Reader {
   Status number(const char* what, Number& value, Number least, Number most) {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error != std::errc() || value < least || value > most) {
-      return failure(std::string(what) + " is not a number from " + std::to_string(least) +
-                     " to " + std::to_string(most));
+      return failure(std::string(what) + " is not a number from " + std::to_string(least) + " to " +
+                     std::to_string(most));
     }
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
     return {};

@@ -32,6 +32,12 @@ Counters Store::counters() const {
   return residency_->counters();
 }
 
+std::vector<uint64_t> Store::uses() const {
+  const std::lock_guard lock(mutex_);
+  const std::span<const uint64_t> uses = residency_->uses();
+  return {uses.begin(), uses.end()};
+}
+
 Status Store::load_all(ThreadPool& pool) {
   if (!holds_all()) return internal_error("load_all() on a store that does not hold all experts");
   COLIBRI_ASSIGN(const auto visit, Visit::create(*this, pool.threads()));

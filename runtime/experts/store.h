@@ -60,6 +60,8 @@ class Store {
   // A number for the next pass over the layers, ascending.
   uint64_t next_step();
   Counters counters() const;
+  // Per key (layer * experts + expert): the visits that asked for it.
+  std::vector<uint64_t> uses() const;
 
  private:
   friend class Visit;

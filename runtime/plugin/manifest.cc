@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 constexpr size_t kDepth = 8;
 constexpr size_t kNameBytes = 64;
 constexpr std::string_view kNumerics[] = {"", "identical", "deterministic", "approximate"};
-constexpr std::string_view kTypes[] = {"bool", "int", "float", "string"};
+constexpr std::string_view kTypes[] = {"bool", "int", "float", "string", "file"};
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
@@ -148,6 +148,8 @@ std::optional<OptionValue> typed(const Json& value, OptionType type) {
     case OptionType::kString:
       if (value.is_string()) return value.get<std::string>();
       break;
+    case OptionType::kFile:
+      break;  // has no default
   }
   return std::nullopt;
 }
@@ -161,7 +163,7 @@ Result<OptionSpec> read_option(const Json& json, const std::string& place) {
   const std::string type = members.string("type", true);
   const auto* known = std::find(std::begin(kTypes), std::end(kTypes), type);
   if (known == std::end(kTypes)) {
-    members.fail("type", "is not bool, int, float or string");
+    members.fail("type", "is not bool, int, float, string or file");
     return members.finish();
   }
   spec.type = static_cast<OptionType>(known - std::begin(kTypes));
@@ -171,7 +173,7 @@ Result<OptionSpec> read_option(const Json& json, const std::string& place) {
     to = typed(*value, spec.type);
     if (!to) members.fail(key, "is not of type " + type);
   };
-  read("default", spec.default_value);
+  read("default", spec.default_value);  // a file has none: a plugin cannot know what lies where
   read("min", spec.min);
   read("max", spec.max);
   spec.values = members.strings("values", false);

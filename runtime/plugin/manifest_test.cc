@@ -105,7 +105,7 @@ TEST(ManifestTest, RefusesByName) {
       {sampler_with(R"("options":{})"), "options is not a list"},
       {sampler_with(R"("options":[1])"), "options[0] is not an object"},
       {sampler_with(R"("options":[{"name":"o","type":"long","doc":"d"}])"),
-       "options[0].type is not bool, int, float or string"},
+       "options[0].type is not bool, int, float, string or file"},
       {sampler_with(option + R"(,"default":"1"}])"), "options[0].default is not of type int"},
       {sampler_with(option + R"(,"default":1.0}])"), "options[0].default is not of type int"},
       {sampler_with(option + R"(,"default":18446744073709551615}])"),

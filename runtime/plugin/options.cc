@@ -5,11 +5,29 @@
 #include <charconv>
 #include <iterator>
 
+#include "runtime/base/file.h"
+#include "runtime/config/field_types.h"
+
 namespace colibri::plugin {
 namespace {
 
 std::string listed(const std::vector<std::string>& values) {
   return config::joined({values.begin(), values.end()});
+}
+
+constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
+
+// The file that a value names; what is wrong with it goes to `problem`.
+std::optional<OptionValue> content_of(const config::Value& value, std::string& problem) {
+  Result<std::string> content = read_file(config::resolved_path(value), kMaxFileBytes);
+  if (!content.ok()) {
+    problem = content.status().text();
+  } else if (content->empty()) {
+    problem = "names an empty file: " + config::quote(value.text);
+  } else {
+    return std::move(*content);
+  }
+  return std::nullopt;
 }
 
 std::optional<OptionValue> typed(const config::Value& value, OptionType type) {
@@ -26,6 +44,8 @@ std::optional<OptionValue> typed(const config::Value& value, OptionType type) {
     case OptionType::kString:
       if (value.is_scalar()) return value.text;
       break;
+    case OptionType::kFile:
+      break;  // content_of()
   }
   return std::nullopt;
 }
@@ -40,7 +60,7 @@ std::vector<std::string_view> names_of(const std::vector<OptionSpec>& specs) {
 }  // namespace
 
 const char* name_of(OptionType type) {
-  constexpr const char* kNames[] = {"bool", "int", "float", "string"};
+  constexpr const char* kNames[] = {"bool", "int", "float", "string", "file"};
   return kNames[static_cast<size_t>(type)];
 }
 
@@ -97,10 +117,12 @@ Options check_options(const std::string& plugin_id, const std::vector<OptionSpec
   for (const OptionSpec& spec : specs) {
     const config::Value* value = given.find(spec.name);
     if (value != nullptr) {
-      const std::optional<OptionValue> read = typed(*value, spec.type);
-      const std::string problem = read ? out_of_range(spec, *read)
-                                       : std::string("must be of type ") + name_of(spec.type) +
-                                             ", not " + config::describe(*value);
+      std::string problem = std::string("must be of type ") + name_of(spec.type) + ", not " +
+                            config::describe(*value);
+      const bool is_file = spec.type == OptionType::kFile && value->is_scalar();
+      const std::optional<OptionValue> read =
+          is_file ? content_of(*value, problem) : typed(*value, spec.type);
+      if (read) problem = out_of_range(spec, *read);
       if (!problem.empty()) problems.add(value->position, key + "." + spec.name, problem);
       if (read) options.emplace(spec.name, *read);
       continue;

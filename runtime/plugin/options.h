@@ -16,8 +16,9 @@ namespace colibri::plugin {
 
 // In the order of colibri_value's kinds bool, int, float, string.
 using OptionValue = std::variant<bool, int64_t, double, std::string>;
-enum class OptionType { kBool, kInt, kFloat, kString };
-const char* name_of(OptionType type);  // "bool", "int", "float", "string"
+// kFile: a pipeline names a file, and the plugin, which does no I/O, gets its content as a string.
+enum class OptionType { kBool, kInt, kFloat, kString, kFile };
+const char* name_of(OptionType type);  // "bool", "int", "float", "string", "file"
 std::string text_of(const OptionValue& value);
 
 // One option as a manifest declares it.
@@ -42,7 +43,8 @@ config::Position position_of(const config::Value& value);
 // Checks and types what a pipeline gives: `given` is a map of scalars that stands at `key` of the
 // document ("sampling.0.options"), or null. Every wrong or unknown option is added to problems. An
 // option that is not given takes its value from base (may be null), else its default; if it has
-// neither it is a problem if `complete`, else it is left out. [any]
+// neither it is a problem if `complete`, else it is left out. Reads the files that options of type
+// file name: relative to the document that names them, at most 64 MiB, not empty. [any]
 Options check_options(const std::string& plugin_id, const std::vector<OptionSpec>& specs,
                       const config::Value& given, const std::string& key, const Options* base,
                       bool complete, config::Problems& problems);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace colibri::plugin {
 namespace {
 
@@ -46,6 +49,27 @@ TEST(OptionsTest, TypesComeFromTheManifest) {
   EXPECT_EQ(options.at("count"), OptionValue(int64_t{40})) << "the default";
   EXPECT_EQ(options.at("loud"), OptionValue(true));
   EXPECT_EQ(options.at("mode"), OptionValue(std::string("b")));
+}
+
+TEST(OptionsTest, AFileIsReadByTheHost) {
+  const auto folder = std::filesystem::temp_directory_path() / "colibri options 文件";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "list") << std::string("3 \0 1\n", 6);
+  std::ofstream(folder / "empty");
+  const std::vector<OptionSpec> file = {spec("list", OptionType::kFile)};
+  const auto given = [&](const std::string& yaml, const std::filesystem::path& document) {
+    config::Problems problems;
+    const auto value = config::parse_yaml(yaml, document.string(), problems);
+    Options options = check_options("p", file, *value, "k", nullptr, true, problems);
+    return problems.empty() ? text_of(options.at("list")) : problems.status().text();
+  };
+  EXPECT_EQ(given("{list: list}", folder / "p.yaml"), std::string("3 \0 1\n", 6));
+  const std::string place = (folder / "p.yaml").string() + ":1:8: k.list: ";
+  EXPECT_EQ(given("{list: empty}", folder / "p.yaml"), place + "names an empty file: 'empty'");
+  EXPECT_EQ(given("{list: [1]}", folder / "p.yaml"), place + "must be of type file, not a list");
+  const std::string absent = given("{list: absent}", folder / "p.yaml");
+  EXPECT_TRUE(absent.starts_with(place + (folder / "absent").string())) << absent;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(OptionsTest, WhatIsNotGivenComesFromTheBase) {
