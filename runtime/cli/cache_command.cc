@@ -28,7 +28,6 @@ struct Options {
   bool json = false;
 };
 
-
 // One budget.
 struct Row {
   std::string budget;
@@ -75,8 +74,7 @@ Result<std::vector<std::unique_ptr<plugin::Instance>>> open_policies(
   std::vector<std::unique_ptr<plugin::Instance>> instances;
   for (auto& each : plugins) {
     const std::string key = "plugins.options." + each->id();
-    COLIBRI_ASSIGN(auto instance,
-                   plugin::Instance::create(std::move(each), config::Value(), key));
+    COLIBRI_ASSIGN(auto instance, plugin::Instance::create(std::move(each), config::Value(), key));
     instances.push_back(std::move(instance));
   }
   return instances;
@@ -190,9 +188,9 @@ Status replay(const Options& options) {
     COLIBRI_ASSIGN(row.slots, slots_in(budget, shape));
     for (const auto& policy : policies) {
       const auto* table = policy->plugin().interface<colibri_cache_policy_1>(kInterface);
-      COLIBRI_ASSIGN(experts::ReplayResult result,
-                     experts::replay(trace, row.slots,
-                                     {policy->plugin().id(), table, policy->host()}));
+      COLIBRI_ASSIGN(
+          experts::ReplayResult result,
+          experts::replay(trace, row.slots, {policy->plugin().id(), table, policy->host()}));
       row.results.push_back(result);
     }
     row.optimum = experts::belady_hits(trace, row.results.front().ruled);

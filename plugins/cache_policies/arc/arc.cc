@@ -27,7 +27,7 @@ enum List : uint8_t { kT1, kT2, kB1, kB2, kNowhere };
 
 struct Lists {  // of a class
   uint32_t slots;
-  uint32_t target;     // of the length of t1
+  double target;       // of the length of t1
   uint32_t length[4];  // by List
   bool miss_from_b2;   // in the last access
 };
@@ -78,11 +78,11 @@ struct State {
 
   void adapt(uint32_t klass, List from) {
     Lists& at = lists[klass];
-    const uint32_t b1 = at.length[kB1], b2 = at.length[kB2];
+    const double b1 = at.length[kB1], b2 = at.length[kB2];
     if (from == kB1) {
-      at.target = std::min(at.slots, at.target + std::max(1u, b2 / b1));
+      at.target = std::min<double>(at.slots, at.target + std::max(1.0, b2 / b1));
     } else {
-      at.target -= std::min(at.target, std::max(1u, b1 / b2));
+      at.target = std::max(0.0, at.target - std::max(1.0, b1 / b2));
       at.miss_from_b2 = true;
     }
   }
@@ -179,7 +179,7 @@ colibri_status resize(void* memory, uint32_t klass, uint32_t slots) {
   auto& state = *static_cast<State*>(memory);
   if (klass >= state.shape.classes) return COLIBRI_INVALID_ARGUMENT;
   state.lists[klass].slots = slots;
-  state.lists[klass].target = std::min(state.lists[klass].target, slots);
+  state.lists[klass].target = std::min<double>(state.lists[klass].target, slots);
   state.trim(klass);
   return COLIBRI_OK;
 }

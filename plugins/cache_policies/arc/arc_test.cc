@@ -32,6 +32,13 @@ TEST(Arc, ContradictoryCallsDoNoHarm) {
   expect_robust("arc");
 }
 
+double length(const Keys& keys) {
+  return static_cast<double>(keys.size());
+}
+double ratio(const Keys& a, const Keys& b) {
+  return length(a) / length(b);
+}
+
 // Least recent first.
 class Definition {
  public:
@@ -47,9 +54,9 @@ class Definition {
         std::erase(l.t2, key);
         l.t2.push_back(key);
       } else if (contains(l.b1, key)) {
-        l.p = std::min<uint64_t>(l.c, l.p + std::max<uint64_t>(1, l.b2.size() / l.b1.size()));
+        l.p = std::min<double>(l.c, l.p + std::max(1.0, ratio(l.b2, l.b1)));
       } else if (contains(l.b2, key)) {
-        l.p -= std::min<uint64_t>(l.p, std::max<uint64_t>(1, l.b1.size() / l.b2.size()));
+        l.p = std::max(0.0, l.p - std::max(1.0, ratio(l.b1, l.b2)));
         l.from_b2 = true;
       }
     }
@@ -63,7 +70,7 @@ class Definition {
   void resize(uint32_t klass, uint32_t slots) {
     Lists& l = lists_[klass];
     l.c = slots;
-    l.p = std::min<uint64_t>(l.p, slots);
+    l.p = std::min<double>(l.p, slots);
     l.trim();
   }
   Keys victim(uint32_t klass, const Keys& leased) const {
@@ -74,7 +81,7 @@ class Definition {
       }
       return {};
     };
-    const bool t1 = !l.t1.empty() && (l.t1.size() > l.p || (l.t1.size() == l.p && l.from_b2));
+    const bool t1 = !l.t1.empty() && (length(l.t1) > l.p || (length(l.t1) == l.p && l.from_b2));
     const Keys wanted = first(t1 ? l.t1 : l.t2);
     return wanted.empty() ? first(t1 ? l.t2 : l.t1) : wanted;
   }
@@ -87,11 +94,12 @@ class Definition {
  private:
   struct Lists {
     Keys t1, t2, b1, b2;
-    uint64_t c, p;
+    uint32_t c;
+    double p;
     bool from_b2;
     void trim() {
       while (!b1.empty() && t1.size() + b1.size() > c) b1.erase(b1.begin());
-      while (!b2.empty() && t1.size() + t2.size() + b1.size() + b2.size() > 2 * c) {
+      while (!b2.empty() && t1.size() + t2.size() + b1.size() + b2.size() > 2 * size_t{c}) {
         b2.erase(b2.begin());
       }
     }
@@ -108,7 +116,7 @@ TEST(Arc, RandomTracesAgreeWithTheDefinition) {
 // One key at a time, as the paper's figure 4 has it: trimming before the page comes in.
 class Paper {
  public:
-  explicit Paper(size_t c) : c_(c) {}
+  explicit Paper(uint32_t c) : c_(c) {}
 
   // True for a hit; else the page that left, if any, goes to `left`.
   bool access(uint32_t x, Keys& left) {
@@ -117,12 +125,12 @@ class Paper {
       return true;
     }
     if (contains(b1_, x)) {  // case II
-      p_ = std::min(c_, p_ + std::max<size_t>(1, b2_.size() / b1_.size()));
+      p_ = std::min<double>(c_, p_ + std::max(1.0, ratio(b2_, b1_)));
       replace(false, left);
       std::erase(b1_, x);
       t2_.push_back(x);
     } else if (contains(b2_, x)) {  // case III
-      p_ -= std::min(p_, std::max<size_t>(1, b1_.size() / b2_.size()));
+      p_ = std::max(0.0, p_ - std::max(1.0, ratio(b1_, b2_)));
       replace(true, left);
       std::erase(b2_, x);
       t2_.push_back(x);
@@ -136,7 +144,7 @@ class Paper {
         left = {t1_.front()};
         t1_.erase(t1_.begin());
       } else if (all >= c_) {
-        if (all == 2 * c_) b2_.erase(b2_.begin());
+        if (all == 2 * size_t{c_}) b2_.erase(b2_.begin());
         replace(false, left);
       }
       t1_.push_back(x);
@@ -146,15 +154,15 @@ class Paper {
 
  private:
   void replace(bool in_b2, Keys& left) {
-    const bool t1 = !t1_.empty() && (t1_.size() > p_ || (in_b2 && t1_.size() == p_));
+    const bool t1 = !t1_.empty() && (length(t1_) > p_ || (in_b2 && length(t1_) == p_));
     Keys& from = t1 ? t1_ : t2_;
     left = {from.front()};
     from.erase(from.begin());
     (t1 ? b1_ : b2_).push_back(left[0]);
   }
 
-  const size_t c_;
-  size_t p_ = 0;
+  const uint32_t c_;
+  double p_ = 0;
   Keys t1_, t2_, b1_, b2_;
 };
 
@@ -166,8 +174,8 @@ TEST(Arc, OneKeyAtATimeItIsThePapers) {
     std::set<uint32_t> residents;
     for (int i = 0; i < 20000; ++i) {
       // A hot set that moves, and a scan now and then.
-      const auto key = static_cast<uint32_t>(i % 97 < 20 ? i % 64
-                                                         : (random() % 8 + i / 500 * 3) % 64);
+      const auto key =
+          static_cast<uint32_t>(i % 97 < 20 ? i % 64 : (random() % 8 + i / 500 * 3) % 64);
       policy.access({key});
       Keys left;
       ASSERT_EQ(paper.access(key, left), residents.contains(key)) << "access " << i;

@@ -20,7 +20,8 @@
 namespace colibri::cache_policies {
 
 using Keys = std::vector<uint32_t>;
-using Options = std::map<std::string, std::variant<bool, int64_t, double, std::string>, std::less<>>;
+using Options =
+    std::map<std::string, std::variant<bool, int64_t, double, std::string>, std::less<>>;
 
 inline bool contains(const Keys& keys, uint32_t key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();

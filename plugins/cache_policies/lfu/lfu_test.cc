@@ -34,7 +34,7 @@ TEST(Lfu, CountsAreHalvedEveryHalfLife) {
   policy.access_at(0, {1, 2});
   policy.insert({1, 2});
   for (uint64_t step = 1; step < 8; ++step) policy.access_at(step, {1});  // 8 uses
-  policy.access_at(12, {2});                                             // 4 against 0 + 1
+  policy.access_at(12, {2});                                              // 4 against 0 + 1
   policy.access_at(13, {2});
   EXPECT_THAT(policy.victims(0, 2), ElementsAre(2, 1));
   policy.access_at(45, {2});  // three more halvings: 0 against 0 + 1

@@ -37,21 +37,20 @@ struct State {
   }
 
   bool holds(uint32_t key) const { return key < shape.keys && rings.holds(key); }
-  void pin(uint32_t klass, uint32_t slots) {
-    pinned[klass] = static_cast<uint32_t>(share * slots);
-  }
+  void pin(uint32_t klass, uint32_t slots) { pinned[klass] = static_cast<uint32_t>(share * slots); }
 
   Status read_list(std::string_view text) {
     std::fill(rank, rank + shape.keys, kUnlisted);
     uint32_t* const listed = pinned;  // so far, by class
     std::fill(listed, listed + shape.classes, 0);
-    return UsageList(text).read(
-        shape.layers, shape.experts, [&](uint32_t layer, uint32_t expert) -> Status {
-          const uint32_t key = layer * shape.experts + expert;
-          if (rank[key] != kUnlisted) return corrupt_data("lists an expert again");
-          rank[key] = listed[shape.class_of(key)]++;
-          return {};
-        });
+    return UsageList(text).read(shape.layers, shape.experts,
+                                [&](uint32_t layer, uint32_t expert) -> Status {
+                                  const uint32_t key = layer * shape.experts + expert;
+                                  if (rank[key] != kUnlisted)
+                                    return corrupt_data("lists an expert again");
+                                  rank[key] = listed[shape.class_of(key)]++;
+                                  return {};
+                                });
   }
 };
 

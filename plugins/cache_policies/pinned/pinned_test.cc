@@ -88,7 +88,8 @@ class Definition {
     }
     Keys oldest;
     for (const auto& [key, time] : time_) {
-      if (policy_.class_of(key) != klass || contains(leased, key) || contains(pinned, key)) continue;
+      if (policy_.class_of(key) != klass || contains(leased, key) || contains(pinned, key))
+        continue;
       if (oldest.empty() || time < time_.at(oldest[0])) oldest = {key};
     }
     return oldest;
