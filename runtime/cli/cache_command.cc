@@ -24,7 +24,7 @@ constexpr char kInterface[] = "colibri.cache_policy/1";
 
 struct Options {
   std::string trace;
-  std::vector<std::string> policies, budgets = {"10%", "25%", "50%", "75%"}, options;
+  std::vector<std::string> policies, budgets = {"25%", "50%", "75%", "all"}, options;
   bool json = false;
 };
 
@@ -218,7 +218,7 @@ void add_cache_command(CLI::App& app, Invocation& invocation) {
       ->type_name("ID,...");
   replay_command
       ->add_option("--budgets", options->budgets,
-                   "Budgets as experts.budget takes them; 10%,25%,50%,75% without it")
+                   "Budgets as experts.budget takes them; 25%,50%,75%,all without it")
       ->delimiter(',')
       ->type_name("BUDGET,...");
   replay_command

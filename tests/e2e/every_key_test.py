@@ -85,7 +85,10 @@ KEYS = {
 FLAGS = {
     "run": {"-m": ["-m", str(SOURCE / "models/demo")], "-n": ["-n", "5"], "-c": None,
             "-t": None, "--seed": None, "--set": ["--set", "generate.max_tokens=5"],
-            "-p": ["-p", "Another prompt"], "-f": None, "--json": ["--json"]},
+            "-p": ["-p", "Another prompt"], "-f": None, "--json": ["--json"], "--route-trace": None,
+            "--expert-usage": None},
+    "cache replay": {"--policies": ["--policies", "lru"], "--budgets": ["--budgets", "60%"], "--option": None,
+                     "--json": ["--json"]},
     "plan": {"-m": ["-m", str(OTHER_MODEL)], "-n": ["-n", "5"], "-c": ["-c", "64"],
              "-t": ["-t", "3"], "--seed": ["--seed", "9"],
              "--set": ["--set", "threads.count=3"], "--json": ["--json"]},
@@ -185,7 +188,9 @@ class Test:
     def check_flags(self):
         library = Path(COLIBRI).resolve().parent.parent / "lib/colibri/plugins/colibri_lru.so"
         pipeline = str(self.pipeline)
-        base = {"run": ["run", pipeline, "-p", PROMPT], "plan": ["plan", pipeline],
+        trace = str(self.folder / "route trace")
+        output("run", pipeline, "-p", PROMPT, "--route-trace", trace)
+        base = {"run": ["run", pipeline, "-p", PROMPT], "cache replay": ["cache", "replay", trace], "plan": ["plan", pipeline],
                 "tokenize": ["tokenize", pipeline, "-p", "<s> some text"], "inspect": ["inspect", str(MODEL)],
                 "plugins list": ["plugins", "list"], "plugins inspect": ["plugins", "inspect", str(library)],
                 "plugins check": ["plugins", "check", str(library)], "config print": ["config", "print", pipeline],
@@ -203,6 +208,39 @@ class Test:
                     self.expect(output(*base[command]) != output(*before, *arguments), f"{command} {flag}")
                 else:
                     self.differs(f"{command} {flag}", before, [], arguments)
+
+    def check_records(self):
+        """What run records: a trace that replays to the run's own hits, a usage list that pinned takes."""
+        def answer(*args):
+            code, out, err = colibri(*args)
+            if code != 0:
+                raise AssertionError(f"colibri {args}: exit {code}: {err}")
+            return json.loads(out)
+
+        pipeline, trace, usage = str(self.pipeline), self.folder / "踪迹.trace", self.folder / "usage"
+        budget = ["--set", "experts.budget=50%"]
+        ran = answer("run", pipeline, "-p", PROMPT, "--json", *budget, "--route-trace", str(trace),
+                     "--expert-usage", str(usage))
+        replayed = answer("cache", "replay", str(trace), "--json", "--policies", "lru", "--budgets", "50%")
+        point = replayed["points"][0]["policies"]["lru"]
+        self.expect((point["hits"], point["misses"]) == (ran["expert_hits"], ran["expert_misses"]),
+                    f"run --route-trace: the run had {ran['expert_hits']} hits, its replay {point['hits']}")
+        uses = [int(line.split()[2]) for line in usage.read_text(encoding="utf-8").splitlines()[3:]]
+        self.expect(sum(uses) == ran["expert_hits"] + ran["expert_misses"] and uses == sorted(uses, reverse=True),
+                    f"run --expert-usage: {uses} of {ran['expert_hits'] + ran['expert_misses']}")
+        pinned = ["--set", f"experts.policy={{plugin: pinned, options: {{usage: '{usage}'}}}}"]
+        pinned_run = answer("run", pipeline, "-p", PROMPT, "--json", *budget, *pinned)
+        pinned_replay = answer("cache", "replay", str(trace), "--json", "--policies", "pinned", "--budgets",
+                               "50%", "--option", f"pinned.usage={usage}")
+        hits = pinned_replay["points"][0]["policies"]["pinned"]["hits"]
+        self.expect(hits == pinned_run["expert_hits"], f"pinned: {pinned_run['expert_hits']} hits, replayed {hits}")
+        for flag in ("--route-trace", "--expert-usage"):
+            code, _, err = colibri("run", pipeline, "-p", PROMPT, flag, str(self.folder / "none" / "file"))
+            self.expect(code != 0 and "No such file" in err, f"run {flag}: exit {code}: {err}")
+        code, _, err = colibri("cache", "replay", str(trace), "--option", "lfu.half_life=ten")
+        self.expect(code == 2 and "lfu.half_life" in err, f"cache replay --option: exit {code}: {err}")
+        code, _, err = colibri("cache", "replay", str(trace), "--budgets", "1%")
+        self.expect(code == 2 and "floor of two experts" in err, f"cache replay --budgets: exit {code}: {err}")
 
     def check_other_flags(self):
         pipeline = str(self.pipeline)
@@ -227,6 +265,7 @@ def main():
         test = Test(Path(folder))
         test.check_keys()
         test.check_flags()
+        test.check_records()
         test.check_other_flags()
     for failure in test.failures:
         print("FAILED:", failure)
