@@ -168,7 +168,8 @@ constexpr Field kPolicy[] = {
     field<&PluginChoice::plugin>({
         .name = "plugin",
         .fallback = "lru",
-        .doc = "The cache policy plugin, by id.",
+        .doc = "The cache policy plugin, by id: `lru`, `lfu`, `s3fifo`, `arc`, `pinned` "
+               "(docs/cache-policies.md), or a vendor's.",
         .min = 1,
     }),
     field<&PluginChoice::options>({

@@ -26,7 +26,7 @@ struct ForwardParts {
   const model::ModelSpec* spec = nullptr;
   const Layers* layers = nullptr;
   const RopeTable* rope = nullptr;
-  experts::Store* store = nullptr;  // null = no layer has experts
+  experts::Store* store = nullptr;                   // null = no layer has experts
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
   int64_t max_rows = 1;        // rows of one pass over the layers

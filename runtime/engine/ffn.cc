@@ -63,8 +63,8 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
                           std::to_string(parts_.spec->experts));
   }
   if (parts_.route_trace != nullptr) {
-    COLIBRI_TRY(parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows),
-                                           work_.chosen));
+    COLIBRI_TRY(
+        parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), work_.chosen));
   }
   routing_.begin(work_.chosen, rows);
   visit_->begin(step, routed.index, routing_.distinct());

@@ -185,7 +185,8 @@ TEST(Belady, IsTheBestOfAllChoices) {
   for (uint32_t seed = 1; seed <= 12; ++seed) {
     const RouteTrace trace = random_trace({2, 4, 2}, 9, seed);
     for (const uint64_t ruled : {1, 2, 3, 5}) {
-      EXPECT_EQ(belady_hits(trace, ruled), best_by_trying_all(trace, ruled)) << seed << " " << ruled;
+      EXPECT_EQ(belady_hits(trace, ruled), best_by_trying_all(trace, ruled))
+          << seed << " " << ruled;
     }
   }
 }

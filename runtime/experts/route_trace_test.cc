@@ -65,7 +65,8 @@ TEST_F(RouteTraceTest, AFileThatCannotBeWrittenIsSaid) {
 
 TEST_F(RouteTraceTest, WhatIsNoWholeTraceIsRefused) {
   const std::vector<std::pair<std::string, std::string>> refusals = {
-      {"", "t:1: is not 'colibri-route-trace 1': this is no route trace, or one of another version"},
+      {"",
+       "t:1: is not 'colibri-route-trace 1': this is no route trace, or one of another version"},
       {"colibri-route-trace 2\n",
        "t:1: is not 'colibri-route-trace 1': this is no route trace, or one of another version"},
       {"colibri-route-trace 1\nexperts 8\n", "t:2: is not 'layers N'"},

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 
 #include "runtime/engine/generator.h"
 #include "tests/engine/loaded_model.h"
@@ -56,9 +57,13 @@ constexpr uint32_t kWarmUp = 16;
 constexpr uint32_t kDecoded = 256;
 constexpr uint32_t kShortDecoded = 64;  // of the golden checkpoints
 
-void expect_no_allocation(const std::string& path, const std::vector<std::string>& settings) {
+void expect_no_allocation(const std::string& path, const std::vector<std::string>& settings,
+                          const std::filesystem::path& route_trace = {}) {
   auto model = load_model(path, settings);
   ASSERT_TRUE(model.ok()) << model.status().text();
+  if (!route_trace.empty()) {
+    ASSERT_TRUE((*model)->record_routes(route_trace).ok());
+  }
   auto context = (*model)->create_context((*model)->plan().max_tokens);
   ASSERT_TRUE(context.ok()) << context.status().text();
   auto sampler = (*model)->create_sampler();
@@ -125,6 +130,17 @@ TEST(Allocation, NorDoesAnyFamily) {
   }
   expect_no_allocation("tests/golden/models/deepseek_v3_bf16",
                        {"threads.count=2", "model.quantize=q8_0"});
+}
+
+TEST(Allocation, NorDoesRecordingRoutesNorAnyCachePolicy) {
+  const auto trace = std::filesystem::temp_directory_path() / "colibri_allocation_test.trace";
+  for (const char* policy : {"lru", "lfu", "s3fifo", "arc"}) {
+    expect_no_allocation(
+        "models/demo",
+        {"experts.budget=40%", std::string("experts.policy.plugin=") + policy, "threads.count=2"},
+        trace);
+  }
+  std::filesystem::remove(trace);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Colibri's cache policies with libCacheSim, hit by hit in number, on random traces.
+"""Compares Colibri's cache policies with libCacheSim, by the number of hits, on random traces.
 
     check.py COLIBRI
 
