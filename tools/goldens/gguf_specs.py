@@ -41,7 +41,8 @@ FAMILIES = {
         "intermediate_size": 96, "moe_intermediate_size": 32, "head_dim": 32, "n_routed_experts": 6,
         "num_experts_per_tok": 2, "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0},
     "gpt-oss": gpt_oss.BASE | SIZE | gpt_oss.layers("sliding", "full") | {
-        "intermediate_size": 32, "num_local_experts": 5, "num_experts_per_tok": 2, "sliding_window": 8},
+        "intermediate_size": 32, "num_local_experts": 5, "num_experts_per_tok": 2, "sliding_window": 8,
+        "rope_scaling": gpt_oss.YARN | {"truncate": True}},  # as llama.cpp does whatever the checkpoint says
     "granitemoe": granitemoe.BASE | SIZE | {
         "intermediate_size": 32, "num_local_experts": 5, "num_experts_per_tok": 2}
     | granitemoe.multipliers(0.2, 4.0, 3.0, 0.5),

@@ -21,6 +21,16 @@ Result<std::optional<int64_t>> integer(const Metadata& metadata, const std::stri
   return std::optional<int64_t>(value.i);
 }
 
+Result<std::string_view> text(const Metadata& metadata, std::string_view key) {
+  colibri_value value = {};
+  value.struct_size = sizeof(value);
+  if (metadata.find(key, COLIBRI_WHOLE, &value) != COLIBRI_OK ||
+      value.kind != COLIBRI_VALUE_STRING) {
+    return not_found("there is no text in the metadata '" + std::string(key) + "'");
+  }
+  return from_c(value.s);
+}
+
 void append(uint64_t number, size_t bytes, std::string* to) {
   for (size_t i = 0; i < bytes; ++i) to->push_back(static_cast<char>(number >> (8 * i) & 0xff));
 }
@@ -89,16 +99,13 @@ Status Model::check_tensor_count() const {
 }
 
 Result<std::string_view> Model::resource(std::string_view name) {
-  if (name == "chat_template.jinja") {
-    colibri_value value = {};
-    value.struct_size = sizeof(value);
-    if (metadata().find("tokenizer.chat_template", COLIBRI_WHOLE, &value) == COLIBRI_OK &&
-        value.kind == COLIBRI_VALUE_STRING) {
-      return from_c(value.s);
-    }
-    return not_found("there is no metadata 'tokenizer.chat_template'");
-  }
+  if (name == "chat_template.jinja") return text(metadata(), "tokenizer.chat_template");
   if (name != "tokenizer.gguf") return not_found("a GGUF file holds no " + std::string(name));
+  // What llama.cpp's tools write for models of numbers that are no text.
+  if (const auto kind = text(metadata(), "tokenizer.ggml.model");
+      kind.ok() && (*kind == "none" || *kind == "no_vocab")) {
+    return not_found("metadata 'tokenizer.ggml.model': is " + std::string(*kind));
+  }
   if (tokenizer_.empty()) tokenizer_ = tokenizer_file(metadata());
   if (tokenizer_.empty()) return not_found("there is no metadata 'tokenizer.*'");
   return std::string_view(tokenizer_);

@@ -99,12 +99,15 @@ TEST(GgufModel, ResourcesAreMadeOfTheTokenizersKeys) {
 }
 
 TEST(GgufModel, AModelWithoutTokenizerHasNoResources) {
-  const std::string bytes = GgufFile().u32("a", 1).bytes();
-  const MemoryFiles files({{"m.gguf", bytes}});
-  const auto model = Model::open(files.table());
-  ASSERT_TRUE(model.ok()) << model.status().text();
-  EXPECT_EQ((*model)->resource("tokenizer.gguf").status().code(), COLIBRI_NOT_FOUND);
-  EXPECT_EQ((*model)->resource("chat_template.jinja").status().code(), COLIBRI_NOT_FOUND);
+  for (const GgufFile& file :
+       {GgufFile().u32("a", 1), GgufFile().text("tokenizer.ggml.model", "none")}) {
+    const std::string bytes = file.bytes();
+    const MemoryFiles files({{"m.gguf", bytes}});
+    const auto model = Model::open(files.table());
+    ASSERT_TRUE(model.ok()) << model.status().text();
+    EXPECT_EQ((*model)->resource("tokenizer.gguf").status().code(), COLIBRI_NOT_FOUND);
+    EXPECT_EQ((*model)->resource("chat_template.jinja").status().code(), COLIBRI_NOT_FOUND);
+  }
 }
 
 }  // namespace
