@@ -90,8 +90,8 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, int64_t 
   const Linear& q_first = has_q_latent ? attention.q_down : attention.q_up;
   const Product q_first_product(q_first, normed, normed_prepared, has_q_latent ? q_latent : q);
   const Product kv_product(attention.kv_down, normed, normed_prepared, kv);
-  COLIBRI_TRY(runner_.run(
-      {{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
+  COLIBRI_TRY(
+      runner_.run({{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
 
   const colibri_tensor latent = columns(kv, 0, spec.latent);
   const auto q_norm = norm_arguments(attention.q_down_norm, q_latent, q_latent);

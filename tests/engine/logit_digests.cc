@@ -124,11 +124,19 @@ std::string deny_others(const std::vector<std::string>& all, const std::string& 
 }
 
 // One checkpoint of each family walks through every placement, the others through two.
-const std::set<std::string> kWhole = {
-    "deepseek_v2_groups_f32", "deepseek_v3_bf16", "glm4_moe_groups_f32", "gpt_oss_yarn_f32",
-    "granitemoe_bf16",        "invented_f32",     "llama_bf16",          "mqa_odd_f32",
-    "olmoe_gqa_f32",          "qwen2_moe_bf16",   "qwen3_moe_yarn_f32",  "qwen3_window_f32",
-    "sharded_bf16"};
+const std::set<std::string> kWhole = {"deepseek_v2_groups_f32",
+                                      "deepseek_v3_bf16",
+                                      "glm4_moe_groups_f32",
+                                      "gpt_oss_yarn_f32",
+                                      "granitemoe_bf16",
+                                      "invented_f32",
+                                      "llama_bf16",
+                                      "mqa_odd_f32",
+                                      "olmoe_gqa_f32",
+                                      "qwen2_moe_bf16",
+                                      "qwen3_moe_yarn_f32",
+                                      "qwen3_window_f32",
+                                      "sharded_bf16"};
 // With --quick: only these.
 const std::set<std::string> kQuick = {"deepseek_v3_bf16", "gpt_oss_yarn_f32", "sharded_bf16"};
 
