@@ -55,7 +55,7 @@ the expert, or a map:
   with `transpose: true` each such piece of rows is transposed. Of a vector, its elements are meant.
 
 Leading dimensions count as one: a tensor [a, b, c] is a matrix [a * b, c]. What is transposed and
-stored in blocks of numbers becomes f32. A role may also have a
+stored in blocks of numbers becomes f32, and so do rows of f8_e4m3 that are no multiple of 128. A role may also have a
 list of these: the first whose tensor the checkpoint has is taken. What is said of q, say, holds for
 the bias of q as well where it is stored in the same way, but must be written there again.
 

@@ -237,12 +237,12 @@ void Binder::bind_scales(const TensorTemplate& words, const RoleKey& key, const 
   if (words.blocks) {
     wanted.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank - 1);
   } else {
-    if (words.slice || weight->map.cols % kFp8Block != 0) {
-      problems_.add(place + ": of f8_e4m3 a matrix is read whose rows are a multiple of " +
-                    std::to_string(kFp8Block) + " elements, one tensor for each");
+    if (words.slice) {
+      problems_.add(place + ": of f8_e4m3 one tensor is read for each expert");
       return;
     }
-    wanted = {(weight->map.rows + kFp8Block - 1) / kFp8Block, weight->map.cols / kFp8Block};
+    wanted = {(weight->map.rows + kFp8Block - 1) / kFp8Block,
+              (weight->map.cols + kFp8Block - 1) / kFp8Block};
   }
   const std::vector<int64_t> shape(scales->shape.begin(), scales->shape.begin() + scales->rank);
   if (shape != wanted || scales->codec != scale_codec) {

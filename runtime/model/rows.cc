@@ -29,6 +29,11 @@ bool is_plain(uint32_t codec) {
   return codec_block(codec)->elements == 1;
 }
 
+// Whether each element can be read by itself.
+bool is_direct(const Weight& weight) {
+  return weight.scales == nullptr && is_plain(weight.tensor->codec);
+}
+
 uint64_t aligned(uint64_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
@@ -94,7 +99,7 @@ struct Block {
 
 uint64_t transposed_scratch_bytes(const Weight& weight) {
   const uint64_t row = aligned(stored_row_bytes(weight));
-  if (is_plain(stored_codec(weight))) return row;
+  if (is_direct(weight)) return row;
   return aligned(static_cast<uint64_t>(weight.map.cols) * sizeof(float)) + row +
          stored_scratch_bytes(weight, 1);
 }
@@ -103,19 +108,18 @@ uint64_t transposed_scratch_bytes(const Weight& weight) {
 Status read_row(const ModelSource& source, const Weight& weight, const Block& block, int64_t j,
                 std::byte* scratch) {
   const RowMap& map = weight.map;
-  const uint32_t codec = stored_codec(weight);
-  if (is_plain(codec)) {
-    const uint64_t element = codec_block(codec)->bytes;
+  if (is_direct(weight)) {
+    const uint64_t element = codec_block(weight.tensor->codec)->bytes;
     const int64_t at = (map.first + block.row + j) * map.cols + block.col;
     return source.read(*weight.tensor, static_cast<uint64_t>(at) * element, scratch,
                        static_cast<uint64_t>(block.width) * element);
   }
-  // Blocks of numbers are decoded whole rows at a time.
+  // All else is decoded whole rows at a time.
   auto* numbers = reinterpret_cast<float*>(scratch);
   std::byte* row = scratch + aligned(static_cast<uint64_t>(map.cols) * sizeof(float));
   COLIBRI_TRY(read_stored_rows(source, weight, block.row + j, 1, row,
                                row + aligned(stored_row_bytes(weight))));
-  decode_row(codec, reinterpret_cast<const uint8_t*>(row), map.cols, numbers);
+  decode_row(stored_codec(weight), reinterpret_cast<const uint8_t*>(row), map.cols, numbers);
   std::memmove(numbers, numbers + block.col, static_cast<size_t>(block.width) * sizeof(float));
   return {};
 }

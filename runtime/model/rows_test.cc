@@ -262,41 +262,65 @@ TEST_F(RowsTest, Fp4WithScalesApart) {
 }
 
 // fp8 with one scale for 128 by 128 elements, the last rows fewer.
-TEST_F(RowsTest, Fp8WithScalesApart) {
-  format_.add("w", {200, 256}, COLIBRI_CODEC_F8_E4M3);
-  format_.add("scales", {2, 2}, COLIBRI_CODEC_F32);
-  const float scales[4] = {0.5f, 2, 0.25f, 3};
-  open([&](uint64_t i) {
-    // Exponents below that of NaN.
-    if (i < 200 * 256) return static_cast<char>(i * 13 % 0x70 + (i % 2 == 0 ? 0x80 : 0));
-    return reinterpret_cast<const char*>(scales)[i - 200 * 256];
-  });
-  Matrix stored = {200, 256, {}};
-  for (int64_t r = 0; r < 200; ++r) {
-    for (int64_t c = 0; c < 256; ++c) {
-      const auto byte = static_cast<uint8_t>(bytes_[static_cast<size_t>(r * 256 + c)]);
-      stored.values.push_back(scales[r / 128 * 2 + c / 128] * f32_from_f8_e4m3(byte));
+class Fp8Rows : public RowsTest {
+ protected:
+  void open_fp8(int64_t cols) {
+    const int64_t across = (cols + 127) / 128;
+    cols_ = cols;
+    format_.add("w", {200, cols}, COLIBRI_CODEC_F8_E4M3);
+    format_.add("scales", {2, across}, COLIBRI_CODEC_F32);
+    const float scales[4] = {0.5f, 2, 0.25f, 3};
+    const auto elements = static_cast<uint64_t>(200 * cols);
+    open([&](uint64_t i) {
+      // Exponents below that of NaN.
+      if (i < elements) return static_cast<char>(i * 13 % 0x70 + (i % 2 == 0 ? 0x80 : 0));
+      return reinterpret_cast<const char*>(scales)[i - elements];
+    });
+    stored_ = {200, cols, {}};
+    for (int64_t r = 0; r < 200; ++r) {
+      for (int64_t c = 0; c < cols; ++c) {
+        const auto byte = static_cast<uint8_t>(bytes_[static_cast<size_t>(r * cols + c)]);
+        stored_.values.push_back(scales[r / 128 * across + c / 128] * f32_from_f8_e4m3(byte));
+      }
     }
   }
-  const auto read_in = [&](const RowMap& map, int64_t step) {
-    const Matrix wanted = meant(map, stored);
+
+  void expect_in(const RowMap& map) const {
+    const Matrix wanted = meant(map, stored_);
     const Weight whole = weight(map, wanted.rows, wanted.cols);
-    std::vector<float> all;
-    for (int64_t begin = 0; begin < wanted.rows; begin += step) {
-      const auto piece = read(whole, begin, std::min(begin + step, wanted.rows));
-      all.insert(all.end(), piece.begin(), piece.end());
+    for (const int64_t step : {7, 129, 200}) {
+      std::vector<float> all;
+      for (int64_t begin = 0; begin < wanted.rows; begin += step) {
+        const auto piece = read(whole, begin, std::min(begin + step, wanted.rows));
+        all.insert(all.end(), piece.begin(), piece.end());
+      }
+      EXPECT_EQ(all, wanted.values) << "in pieces of " << step;
     }
-    EXPECT_EQ(all, wanted.values) << "in pieces of " << step;
-  };
+  }
+
+  void expect_every_way() const {
+    expect_in({.rows = 200, .cols = cols_});
+    expect_in({.rows = 200, .cols = cols_, .group = 40, .from = 30, .count = 10});
+    expect_in({.rows = 200, .cols = cols_, .transpose = true});
+    expect_in({.rows = 200, .cols = cols_, .group = 40, .count = 30, .transpose_groups = true});
+  }
+
+  int64_t cols_ = 0;
+  Matrix stored_;
+};
+
+TEST_F(Fp8Rows, OfWholeBlocks) {
+  open_fp8(256);
   EXPECT_EQ(weight({.rows = 200, .cols = 256}, 200, 256).codec(),
             static_cast<uint32_t>(COLIBRI_CODEC_F8_E4M3_128));
-  for (const int64_t step : {7, 129, 200}) {
-    read_in({.rows = 200, .cols = 256}, step);
-    read_in({.rows = 200, .cols = 256, .group = 40, .from = 30, .count = 10}, step);
-    read_in(
-        {.rows = 200, .cols = 256, .group = 40, .from = 0, .count = 30, .transpose_groups = true},
-        step);
-  }
+  expect_every_way();
+}
+
+TEST_F(Fp8Rows, OfOtherWidthsBecomeNumbers) {
+  open_fp8(150);
+  EXPECT_EQ(weight({.rows = 200, .cols = 150}, 200, 150).codec(),
+            static_cast<uint32_t>(COLIBRI_CODEC_F32));
+  expect_every_way();
 }
 
 }  // namespace
