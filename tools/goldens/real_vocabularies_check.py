@@ -4,8 +4,10 @@
 import base64
 import importlib.util
 import json
+import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -256,6 +258,33 @@ def compare(build: Path, work: Path, vocabulary: Vocabulary) -> list[str]:
     return [vocabulary.name, vocabulary.package, vocabulary.plugin, *answers, str(exact)]
 
 
+def speed(build: Path, work: Path, name: str) -> str:
+    """Megabytes a second of one core, of the plugin and of tokenizers, on the standard library's
+    sources and documents: both in this run, because machines differ and are shared."""
+    from tokenizers import Tokenizer
+    folder = work / "files" / name.replace(" ", "_")
+    library = Path(os.__file__).parent
+    sources = sorted(library.glob("*.py")) + sorted(library.glob("*/*.py"))
+    prose = sorted(Path("/usr/share/common-licenses").glob("*"))
+    parts = [p.read_text(errors="ignore") for p in prose for _ in range(2)]
+    parts += [p.read_text(errors="ignore") for p in sources]
+    text = "".join(parts)[:1_500_000]
+    path = work / "text.txt"
+    path.write_text(text)
+    plugin = build / "lib" / "colibri" / "plugins" / "colibri_bpe.so"
+    answer = subprocess.run([build / "tests" / "tokenizer" / "tokenizer_check", plugin, folder,
+                             "--time", path], capture_output=True, text=True, check=True).stdout
+    other = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        other.encode(text)
+        seconds.append(time.process_time() - begin)
+    theirs = len(text.encode()) / 1e6 / min(seconds)
+    ours = float(answer.split()[0])
+    return f"{name}: {ours:.1f} MB/s, tokenizers {theirs:.1f} MB/s, ratio {ours / theirs:.1f}"
+
+
 def main() -> int:
     build, work, *only = sys.argv[1:]
     print("| vocabulary | package | plugin | ids and text | with special tokens | text unchanged |")
@@ -268,6 +297,9 @@ def main() -> int:
             row = compare(Path(build), Path(work), vocabulary)
             print("| " + " | ".join(row) + " |", flush=True)
             wrong += any(not a.endswith(" 0 wrong") for a in row[3:5] if a != "-")
+    for name in ("GPT-2", "Llama 3", "DeepSeek V3"):
+        if not only or name in only:
+            print(speed(Path(build), Path(work), name))
     return 1 if wrong else 0
 
 

@@ -7,28 +7,6 @@
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {
-namespace {
-
-constexpr uint64_t kFree = ~uint64_t{0};  // no pair of ids
-
-uint64_t key(int32_t left, int32_t right) {
-  return (uint64_t{static_cast<uint32_t>(left)} << 32) | static_cast<uint32_t>(right);
-}
-
-size_t mixed(uint64_t pair) {
-  pair ^= pair >> 32;
-  pair *= 0x9E3779B97F4A7C15u;
-  return static_cast<size_t>(pair ^ (pair >> 29));
-}
-
-}  // namespace
-
-size_t MergeTable::place(uint64_t pair) const {
-  const size_t mask = slots_.size() - 1;
-  size_t at = mixed(pair) & mask;
-  while (slots_[at].pair != kFree && slots_[at].pair != pair) at = (at + 1) & mask;
-  return at;
-}
 
 void MergeTable::reserve(size_t pairs) {
   const size_t size = std::bit_ceil(2 * pairs + 2);
@@ -62,12 +40,6 @@ Status MergeTable::add(std::string_view left, std::string_view right, uint32_t r
   }
   set(left_id, right_id, merge);
   return {};
-}
-
-const Merge* MergeTable::find(int32_t left, int32_t right) const {
-  if (slots_.empty() || left < 0 || right < 0) return nullptr;
-  const Slot& slot = slots_[place(key(left, right))];
-  return slot.pair == kFree ? nullptr : &slot.merge;
 }
 
 }  // namespace colibri::tokenizers

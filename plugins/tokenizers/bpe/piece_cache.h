@@ -35,12 +35,16 @@ class PieceCache {
     std::memcpy(key.data(), bytes, sizeof(bytes));
     return key;
   }
-  // Where the piece is, if entry.key says so, or belongs.
+  // Where the piece is, if holds() says so, or belongs.
   Entry& place(const Key& key) {
     uint64_t mixed = (key[0] ^ (key[1] * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
     mixed ^= (key[2] ^ (key[3] * 0xC2B2AE3D27D4EB4Fu)) * 0x9FB21C651E98DF25u;
     mixed ^= mixed >> 32;
     return entries_[static_cast<size_t>(mixed) % kEntries];
+  }
+  static bool holds(const Entry& entry, const Key& key) {  // std::array compares by a call
+    return ((entry.key[0] ^ key[0]) | (entry.key[1] ^ key[1]) | (entry.key[2] ^ key[2]) |
+            (entry.key[3] ^ key[3])) == 0;
   }
   // Does nothing if there are too many ids.
   static void fill(Entry& entry, const Key& key, const int32_t* ids, size_t count) {
@@ -51,7 +55,7 @@ class PieceCache {
   }
 
  private:
-  static constexpr size_t kEntries = 1 << 14;
+  static constexpr size_t kEntries = 1 << 15;  // 2 MiB
   std::vector<Entry> entries_;
 };
 

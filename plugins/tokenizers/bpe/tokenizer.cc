@@ -118,7 +118,7 @@ Status Tokenizer::encode_piece(std::string_view piece, Scratch& scratch,
   }
   const PieceCache::Key key = PieceCache::key(piece);
   PieceCache::Entry& entry = scratch.cache.place(key);
-  if (entry.key == key) {
+  if (PieceCache::holds(entry, key)) {
     ids.insert(ids.end(), entry.ids, entry.ids + entry.count);
     return {};
   }

@@ -150,7 +150,7 @@ void AddedTokens::find(std::string_view text, bool normalized, bool parse_specia
   const Trie& trie = tries_[normalized];
   size_t end = 0;     // of the last token
   Range space{1, 0};  // the last run of spaces behind a token
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = trie.empty() ? text.size() : 0; at < text.size();) {
     if (!trie.begins_with(text[at])) {
       ++at;
       continue;

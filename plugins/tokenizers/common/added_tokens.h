@@ -41,6 +41,7 @@ class Trie {
     int32_t number;
   };
   Hit longest(std::string_view text, size_t at) const;
+  bool empty() const { return children_.empty(); }
   bool begins_with(char byte) const { return first_[static_cast<unsigned char>(byte)]; }
 
  private:
