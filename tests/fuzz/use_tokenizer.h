@@ -2,6 +2,7 @@
 // Everything that a host does with a tokenizer, for the fuzz targets.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -12,6 +13,13 @@ namespace colibri::testing {
 
 inline void expect(bool truth) {
   if (!truth) std::abort();
+}
+
+// The bytes up to the next NUL, which are taken off the input, and the NUL with them.
+inline std::string_view next_part(std::string_view& input) {
+  const std::string_view part = input.substr(0, input.find('\0'));
+  input.remove_prefix(std::min(input.size(), part.size() + 1));
+  return part;
 }
 
 // Ends the process if the tokenizer breaks its contract; a refusal must say why.
