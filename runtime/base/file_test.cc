@@ -62,5 +62,14 @@ TEST_F(FileTest, AFileCutWhileInUseIsAnError) {
   EXPECT_EQ(file->read(0, bytes, 10).code(), COLIBRI_IO);
 }
 
+TEST_F(FileTest, WritesWholeFiles) {
+  EXPECT_TRUE(write_file(folder_ / "a", "shorter").ok());
+  EXPECT_EQ(*read_file(folder_ / "a", 10), "shorter");
+  EXPECT_EQ(write_file("/dev/full", "x").text(),
+            "/dev/full: writing failed: No space left on device");
+  EXPECT_NE(write_file(folder_ / "none" / "a", "x").text().find("cannot be written"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace colibri

@@ -130,7 +130,9 @@ void Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
   demand.keys.clear();
   demand.resident.clear();
   const uint32_t first = layer * shape_.experts;
-  for (uint32_t i = 0; i < shape_.experts; ++i) clear(safe_, first + i);
+  if (guarded_) {
+    for (uint32_t i = 0; i < shape_.experts; ++i) clear(safe_, first + i);
+  }
   for (const int32_t expert : experts) {
     const uint32_t key = first + static_cast<uint32_t>(expert);
     const int32_t slot = slot_of_key_[key];
