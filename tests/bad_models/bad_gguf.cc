@@ -163,11 +163,70 @@ std::vector<BadModel> bad_parts() {
   };
 }
 
+// What is sound as a file and wrong as a model: the tiny model in its GGUF form with one fault.
+template <typename Change>
+BadModel unfit(const std::string& name, Change change) {
+  GgufFile file = tiny_gguf();
+  change(&file);
+  return file_of(name, file.bytes());
+}
+
+void rename(GgufFile* file, const std::string& from, const std::string& to) {
+  for (GgufFile::Tensor& tensor : file->tensors) {
+    if (tensor.name == from) tensor.name = to;
+  }
+}
+
+void set(GgufFile* file, const std::string& key, uint32_t value) {
+  for (auto& [name, bytes] : file->pairs) {
+    if (name == key) bytes = le32(4) + le32(value);
+  }
+}
+
+std::vector<BadModel> bad_bindings() {
+  return {
+      unfit("gguf_architecture_unknown",
+            [](GgufFile* f) { f->pairs[0].second = le32(kString) + gguf_string("llama9"); }),
+      unfit("gguf_architecture_is_a_number",
+            [](GgufFile* f) { set(f, "general.architecture", 7); }),
+      unfit("gguf_tensor_missing",
+            [](GgufFile* f) { rename(f, "blk.0.ffn_up_exps.weight", "blk.1.ffn_up_exps.weight"); }),
+      unfit("gguf_tensor_that_nothing_uses",
+            [](GgufFile* f) { f->tensor("blk.0.attn_q.scale", {8}); }),
+      unfit("gguf_more_experts_than_the_stack",
+            [](GgufFile* f) { set(f, "llama.expert_count", 4); }),
+      unfit("gguf_layers_huge", [](GgufFile* f) { set(f, "llama.block_count", 4'000'000'000); }),
+      unfit("gguf_heads_zero", [](GgufFile* f) { set(f, "llama.attention.head_count", 0); }),
+      unfit("gguf_rope_scaling_unknown",
+            [](GgufFile* f) { f->text("llama.rope.scaling.type", "spiral"); }),
+      unfit("gguf_end_of_text_outside_of_the_vocabulary",
+            [](GgufFile* f) { f->u32("tokenizer.ggml.eos_token_id", 16); }),
+      unfit("gguf_end_of_turn_is_text",
+            [](GgufFile* f) { f->text("tokenizer.ggml.eot_token_id", "</s>"); }),
+      unfit("gguf_router_is_integers",
+            [](GgufFile* f) {
+              for (GgufFile::Tensor& tensor : f->tensors) {
+                if (tensor.name == "blk.0.ffn_gate_inp.weight") tensor.type = 26;  // i32
+              }
+            }),
+      {"gguf_numbers_that_are_not",
+       [](TinyModel* model) {
+         model->has_config = model->has_weights = false;
+         std::string bytes = tiny_gguf().bytes();
+         bytes.replace(bytes.size() - 4, 4, "\xff\xff\xff\xff");  // the last of a down projection
+         model->files["m.gguf"] = bytes;
+       },
+       {},
+       ""},
+  };
+}
+
 }  // namespace
 
 std::vector<BadModel> bad_gguf() {
   std::vector<BadModel> all;
-  for (const auto& group : {bad_preambles(), bad_pairs(), bad_directories(), bad_parts()}) {
+  for (const auto& group :
+       {bad_preambles(), bad_pairs(), bad_directories(), bad_parts(), bad_bindings()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -17,7 +17,9 @@
 #include "runtime/config/architecture.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/codecs.h"
+#include "runtime/model/rows.h"
 #include "tests/bad_models/cases.h"
+#include "tests/bad_models/gguf_file.h"
 
 namespace colibri::testing {
 namespace {
@@ -29,8 +31,9 @@ constexpr const char* kArchitectures = "configs/architectures";
 
 // What a program does with a model up to its first number. `folder` is called MODEL in messages.
 Status check_finite(const model::ModelSource& source, const model::Weight& weight) {
-  std::string bytes(weight.bytes(), '\0');
-  COLIBRI_TRY(source.read(*weight.tensor, 0, bytes.data(), bytes.size()));
+  std::vector<std::byte> bytes(weight.bytes());
+  std::vector<std::byte> scratch(model::rows_scratch_bytes(weight, weight.rows));
+  COLIBRI_TRY(model::read_rows(source, weight, 0, weight.rows, bytes.data(), scratch.data()));
   return model::check_finite(weight.codec(), bytes.data(), bytes.size(), weight.name())
       .at(source.files().path());
 }
@@ -118,6 +121,17 @@ TEST_F(BadModels, TheSoundModelIsTaken) {
                        model->data = data_of(tensors);
                        replace(&model->config, "\"tie_word_embeddings\": false",
                                "\"tie_word_embeddings\": true");
+                     },
+                     {},
+                     ""}),
+            "");
+}
+
+TEST_F(BadModels, TheSoundGgufFileIsTaken) {
+  EXPECT_EQ(refusal({"sound_gguf",
+                     [](TinyModel* model) {
+                       model->has_config = model->has_weights = false;
+                       model->files["m.gguf"] = tiny_gguf().bytes();
                      },
                      {},
                      ""}),

@@ -86,4 +86,32 @@ std::string GgufFile::bytes() const {
   return file;
 }
 
+GgufFile tiny_gguf() {
+  GgufFile file;
+  file.text("general.architecture", "llama");
+  for (const auto& [key, value] : {std::pair("vocab_size", 16u),
+                                   {"context_length", 64},
+                                   {"embedding_length", 8},
+                                   {"block_count", 1},
+                                   {"feed_forward_length", 12},
+                                   {"attention.head_count", 2},
+                                   {"attention.head_count_kv", 1},
+                                   {"expert_count", 2},
+                                   {"expert_used_count", 1}}) {
+    file.u32(std::string("llama.") + key, value);
+  }
+  file.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  file.tensor("token_embd.weight", {8, 16}).tensor("output_norm.weight", {8});
+  file.tensor("output.weight", {8, 16});
+  const std::string layer = "blk.0.";
+  file.tensor(layer + "attn_norm.weight", {8}).tensor(layer + "ffn_norm.weight", {8});
+  file.tensor(layer + "attn_q.weight", {8, 8}).tensor(layer + "attn_k.weight", {8, 4});
+  file.tensor(layer + "attn_v.weight", {8, 4}).tensor(layer + "attn_output.weight", {8, 8});
+  file.tensor(layer + "ffn_gate_inp.weight", {8, 2});
+  file.tensor(layer + "ffn_gate_exps.weight", {8, 12, 2});
+  file.tensor(layer + "ffn_up_exps.weight", {8, 12, 2});
+  file.tensor(layer + "ffn_down_exps.weight", {12, 8, 2});
+  return file;
+}
+
 }  // namespace colibri::testing

@@ -41,4 +41,7 @@ struct GgufFile {
   std::string header() const;
 };
 
+// The tiny model (tiny_model.h) as a GGUF file without a tokenizer; all weights about 0.747.
+GgufFile tiny_gguf();
+
 }  // namespace colibri::testing
