@@ -23,7 +23,8 @@ TOLERANCE = 4e-6  # a pass over another length rounds differently
 def check_model(folder: Path) -> list[str]:
     stored = json.loads((folder / "reference.json").read_text())
     model = reference.load(folder)
-    model.generation_config.eos_token_id = None
+    if model.generation_config is not None:
+        model.generation_config.eos_token_id = None
     problems = []
     for case in stored["cases"]:
         prompt, greedy = case["prompt"], case["greedy"]
@@ -36,6 +37,8 @@ def check_model(folder: Path) -> list[str]:
         # The logits before each greedy id, from one pass over everything.
         if logits[len(prompt) - 1:-1].argmax(-1).tolist() != greedy:
             problems.append(f"{case['name']}: greedy ids differ")
+        if not hasattr(model, "generate"):  # the invented one
+            continue
         with torch.inference_mode():
             ids = torch.tensor([prompt])
             cached = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False,
