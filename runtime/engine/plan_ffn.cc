@@ -14,10 +14,6 @@ Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec
   COLIBRI_ASSIGN(const colibri_tensor gate, asked(spec.gate));
   COLIBRI_ASSIGN(const colibri_tensor up, asked(spec.up));
   COLIBRI_ASSIGN(const colibri_tensor down, asked(spec.down));
-  if (bool(spec.gate_bias) != bool(spec.up_bias)) {
-    return unsupported((spec.gate_bias ? spec.gate_bias : spec.up_bias).name() +
-                       " is the only bias of its gate and up products; give both or none");
-  }
   auto gated = attributes<colibri_grouped_matmul_attributes>();
   gated.epilogue = COLIBRI_EPILOGUE_GATED;
   gated.activation = spec_.activation;
