@@ -52,5 +52,8 @@ fs::path plugin_dir() {
 fs::path architecture_dir() {
   return below_prefix("share/colibri/architectures");
 }
+fs::path chat_template_dir() {
+  return below_prefix("share/colibri/chat_templates");
+}
 
 }  // namespace colibri

@@ -11,9 +11,10 @@ namespace colibri {
 // share/colibri; empty if there is none. [any]
 std::filesystem::path install_prefix();
 
-// <prefix>/lib/colibri/plugins and <prefix>/share/colibri/architectures; empty without a prefix.
-// [any]
+// <prefix>/lib/colibri/plugins, <prefix>/share/colibri/architectures and
+// <prefix>/share/colibri/chat_templates; empty without a prefix. [any]
 std::filesystem::path plugin_dir();
 std::filesystem::path architecture_dir();
+std::filesystem::path chat_template_dir();
 
 }  // namespace colibri

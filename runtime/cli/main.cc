@@ -9,6 +9,7 @@
 #include "colibri/plugin.h"
 #include "runtime/base/log.h"
 #include "runtime/cli/cache_command.h"
+#include "runtime/cli/chat_command.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/config_command.h"
 #include "runtime/cli/inspect_command.h"
@@ -35,6 +36,7 @@ int run_program(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
   Invocation invocation;
   add_run_command(app, invocation);
+  add_chat_command(app, invocation);
   add_plan_command(app, invocation);
   add_inspect_command(app, invocation);
   add_tokenize_command(app, invocation);

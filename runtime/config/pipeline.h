@@ -100,6 +100,10 @@ struct Pipeline {
     std::string text;  // prompt.template; holds {input} at least once
   } prompt;
 
+  struct Chat {
+    std::string source;  // chat.template: "auto", a name, or (ending in .jinja) its resolved path
+  } chat;
+
   std::vector<PluginChoice> sampling;  // in order; empty = greedy
 
   struct Generate {

@@ -235,6 +235,17 @@ constexpr Field kPrompt[] = {
 };
 constexpr Table kPromptTable = {"prompt", kPrompt};
 
+constexpr Field kChat[] = {
+    field<&Pipeline::Chat::source, &kChatTemplateType>({
+        .name = "template",
+        .fallback = "auto",
+        .doc = "The template that turns a conversation into a prompt. `auto`: the checkpoint's "
+               "own. A name: one of `share/colibri/chat_templates` (chatml, llama2, mistral, glm). "
+               "Else a file ending in .jinja.",
+    }),
+};
+constexpr Table kChatTable = {"chat", kChat};
+
 constexpr Field kSampler[] = {
     field<&PluginChoice::plugin>({
         .name = "plugin",
@@ -330,6 +341,7 @@ constexpr Field kPipeline[] = {
         part({.name = "experts", .doc = "Where expert weights live."}, kExpertsTable)),
     field<&Pipeline::context>(part({.name = "context", .doc = "The sequence."}, kContextTable)),
     field<&Pipeline::prompt>(part({.name = "prompt", .doc = "The prompt."}, kPromptTable)),
+    field<&Pipeline::chat>(part({.name = "chat", .doc = "Conversations."}, kChatTable)),
     field<&Pipeline::sampling>({
         .name = "sampling",
         .fallback = "[]",

@@ -127,6 +127,16 @@ void normalise_architecture(Value& value) {
   if (value.is_scalar() && value.text.ends_with(".yaml")) value.text = resolved_path(value);
 }
 
+// ---- chat.template ----
+
+std::string chat_template_text(const Field&) {
+  return "auto, a name, or a path ending in .jinja (relative to this file)";
+}
+
+void normalise_chat_template(Value& value) {
+  if (value.is_scalar() && value.text.ends_with(".jinja")) value.text = resolved_path(value);
+}
+
 // ---- prompt.template ----
 
 std::string template_text(const Field&) {
@@ -277,6 +287,8 @@ constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};
 constexpr FieldType kArchitectureType = {architecture_text, name_json, read_name,
                                          normalise_architecture, true};
+constexpr FieldType kChatTemplateType = {chat_template_text, name_json, read_name,
+                                         normalise_chat_template, true};
 constexpr FieldType kTemplateType = {template_text, template_json, read_template, nullptr, true};
 constexpr FieldType kPluginChoiceType = {map_text, map_json, read_plugin_choice};
 constexpr FieldType kPluginChoicesType = {list_of_maps_text, list_of_maps_json,

@@ -12,6 +12,7 @@ namespace colibri::config {
 extern const FieldType kBudgetType;         // Budget
 extern const FieldType kQuantizeType;       // Quantize: a preset's name, or a map
 extern const FieldType kArchitectureType;   // std::string: auto, a name, or a resolved path
+extern const FieldType kChatTemplateType;   // std::string: auto, a name, or a resolved path
 extern const FieldType kTemplateType;       // std::string that holds {input}
 extern const FieldType kPluginChoiceType;   // PluginChoice
 extern const FieldType kPluginChoicesType;  // std::vector<PluginChoice>

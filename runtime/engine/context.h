@@ -2,6 +2,7 @@
 // Context: one sequence, its key-value cache, and all memory that a forward pass needs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -49,6 +50,8 @@ class Context {
   int64_t vocabulary() const { return parts_.spec->vocabulary; }
   unsigned threads() const { return runner_.pool().threads(); }
   void reset() { tokens_ = 0; }
+  // Forgets the tokens from position `tokens` on, which is at most tokens().
+  void truncate(int64_t tokens) { tokens_ = std::min(tokens_, tokens); }
 
   // Continues the sequence with ids and writes the logits, [vocabulary], of the last of them, or
   // [ids, vocabulary] of all. A failure leaves the sequence as it was. Errors: ids outside the

@@ -49,12 +49,13 @@ Status Generator::run(std::span<const int32_t> ids, const GenerateSettings& sett
                       const RunLimits& limits, Callback callback, GenerateResult* result) {
   *result = {};
   result->prompt_tokens = static_cast<uint32_t>(ids.size());
-  context_.reset();
+  context_.truncate(settings.reused);
   sampler_.reset(settings.seed);
   stops_.reset();
   if (decoder_) decoder_->reset();
   const auto start = Clock::now();
-  Status status = context_.forward(ids, LogitsOf::kLast, logits_.data(), limits);
+  Status status = context_.forward(ids.subspan(settings.reused), LogitsOf::kLast, logits_.data(),
+                                    limits);
   result->prefill_seconds = seconds_since(start);
   if (status.ok()) {
     for (const int32_t id : ids) sampler_.accept(id);

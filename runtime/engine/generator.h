@@ -26,6 +26,7 @@ const char* stop_reason_name(StopReason reason);  // "end of text", "stop string
 struct GenerateSettings {
   uint32_t max_tokens = 0;
   uint64_t seed = 0;
+  uint32_t reused = 0;  // first ids of the prompt that the context already holds; fewer than all
 };
 
 struct GenerateResult {
@@ -47,7 +48,7 @@ class Generator {
   // One generated token and the characters it finished; false ends the generation. The last call
   // brings all text that was held back.
   using Callback = FunctionRef<bool(int32_t id, std::string_view text)>;
-  // From a fresh sequence of ids. On COLIBRI_CANCELLED and other failures, result (which must not
+  // From a sequence of ids, fresh but for those that are reused. On COLIBRI_CANCELLED and other failures, result (which must not
   // be null) tells how far it came.
   Status run(std::span<const int32_t> ids, const GenerateSettings& settings,
              const RunLimits& limits, Callback callback, GenerateResult* result);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prompts: from prompt.template and an input to ids.
+// From a prompt to the ids that the model starts from.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,9 +12,21 @@
 
 namespace colibri::engine {
 
-// The ids of the template with every {input} replaced. Special tokens that the template spells out
-// become their ids. Those that the input spells out stay text, so that a log line cannot end the
-// prompt; only a template that is nothing but {input} gives the input the template's rights.
+// A part of a prompt, and whether special tokens spelled in it mean themselves.
+struct PromptPiece {
+  std::string_view text;
+  bool trusted = false;
+};
+
+// The ids of the pieces as one text. A special token counts only where all its bytes are trusted;
+// anywhere else it is ordinary text. Tokens of text may span the borders of pieces. flags:
+// COLIBRI_ENCODE_ADD_SPECIAL or 0.
+Result<std::vector<int32_t>> encode_pieces(const Tokenizer& tokenizer,
+                                           std::span<const PromptPiece> pieces, uint32_t flags);
+
+// `prompt` is prompt.template, whose {input} stand for the input. Special tokens are parsed in the
+// template; those spelled in the input stay text, unless the template is nothing but {input}: then
+// the input is the prompt itself.
 Result<std::vector<int32_t>> encode_prompt(const Tokenizer& tokenizer, std::string_view prompt,
                                            std::string_view input);
 

@@ -111,6 +111,68 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(colibri("run", TEXT_MODEL, "-p", "", "-n", 3).returncode, DONE)
         self.refused("run", SOURCE / "models/demo", "-p", "", says="no token")
 
+    CHATTY = ("chat", TEXT_MODEL, "--set", "chat.template=chatml", "-n", 6)
+
+    def test_a_conversation_of_lines(self):
+        done = colibri(*self.CHATTY, stdin="Hello\n\n/reset\nHello\n".encode())
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        answers = done.stdout.decode().splitlines()
+        self.assertEqual(answers[:len(answers) // 2], answers[len(answers) // 2:])  # a new conversation
+        self.assertIn("cut after 6 tokens; raise generate.max_tokens (-n)", done.stderr.decode())
+        joined = colibri(*self.CHATTY, stdin=b"One\\\ntwo")
+        block = colibri(*self.CHATTY, stdin=b'"""One\ntwo"""\n')
+        self.assertEqual(joined.stdout, block.stdout)
+        self.assertNotEqual(joined.stdout, colibri(*self.CHATTY, stdin=b"One").stdout)
+        slash = colibri(*self.CHATTY, stdin=b'"""\n/reset\n"""\n')
+        self.assertTrue(slash.stdout)
+        self.assertEqual(colibri(*self.CHATTY, stdin=b"/help\n/exit\nHello").stdout, b"")
+
+    def test_a_message_that_fails_leaves_the_conversation(self):
+        said = b"Hello\n" + b"word " * 500 + b"\n/sistem x\nbad \xff\nGo on\n"
+        done = colibri(*self.CHATTY, stdin=said)
+        self.assertEqual(done.returncode, FAILED)
+        error = done.stderr.decode()
+        self.assertIn("begin anew with /reset, or raise context.max_tokens", error)
+        self.assertIn("unknown command '/sistem' (did you mean 'system'", error)
+        self.assertIn("not UTF-8 at byte 4", error)
+        self.assertEqual(done.stdout, colibri(*self.CHATTY, stdin=b"Hello\nGo on\n").stdout)
+
+    def test_chat_without_a_template_is_refused(self):
+        self.refused("chat", TEXT_MODEL, says="--set chat.template=NAME, where NAME is chatml, glm, llama2, mistral")
+        self.refused("chat", TEXT_MODEL, "--set", "chat.template=none.jinja", says="none.jinja")
+        self.refused("chat", NO_TOKENIZER, says="no tokenizer")
+        broken = self.folder / "broken.jinja"
+        broken.write_text("{{ messages | nosuch }}")
+        self.refused("chat", TEXT_MODEL, "--set", f"chat.template={broken}", says="broken.jinja:1:15: unknown filter 'nosuch'")
+
+    def test_tokenize_chat_shows_the_prompt(self):
+        file = self.folder / "chat.json"
+        file.write_text(json.dumps({"messages": [{"role": "user", "content": "Hi <eos>"}], "add_generation_prompt": False}))
+        done = colibri("tokenize", TEXT_MODEL, "--set", "chat.template=mistral", "--chat", file)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        prompt, *ids = done.stdout.decode().splitlines()
+        self.assertEqual(json.loads(prompt), "<bos>[INST] Hi <eos> [/INST]")
+        self.assertEqual([int(line.split("\t")[0]) for line in ids].count(0), 1)
+        self.assertEqual([int(line.split("\t")[0]) for line in ids].count(1), 0)
+        for text, says in (("{", "is no JSON"), ("{}", "no object with 'messages'"), ('["x"]', "message 0")):
+            file.write_text(text)
+            self.refused("tokenize", TEXT_MODEL, "--set", "chat.template=mistral", "--chat", file, says=says)
+
+    def test_an_interrupt_stops_an_answer_and_not_the_conversation(self):
+        process = subprocess.Popen(
+            [COLIBRI, "chat", str(SOURCE / "models/demo"), "--set", "chat.template=chatml", "-n", "100000",
+             "--set", "experts.budget=13%", "--set", "threads.count=1"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(b"<|en|>\n")
+        process.stdin.flush()
+        self.assertTrue(process.stdout.read(1))  # it is answering
+        process.send_signal(signal.SIGINT)
+        output, error = process.communicate(b"/help\n")
+        self.assertEqual(process.returncode, DONE, error)
+        self.assertIn(b"begin a new conversation", error)  # it went on
+        if b"the answer was stopped" not in error:
+            self.skipTest("the answer ended before the signal came")
+
     def test_a_closed_output_is_an_error_and_not_a_crash(self):
         read, write = os.pipe()
         os.close(read)

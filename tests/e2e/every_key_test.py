@@ -74,6 +74,7 @@ KEYS = {
     "context.max_tokens": (PLAN, "context.max_tokens=64"),
     "context.kv": (PLAN, "context.kv=f32"),
     "context.prefill_chunk": (PLAN, "context.prefill_chunk=16"),
+    "chat.template": ("chat", "chat.template=glm"),
     "prompt.template": (RUN, "prompt.template=A {input} B"),
     "sampling": (RUN, "sampling=[{plugin: temperature, options: {value: 2}}]"),
     "generate.max_tokens": (RUN, "generate.max_tokens=5"),
@@ -89,11 +90,12 @@ FLAGS = {
             "--expert-usage": None},
     "cache replay": {"--policies": ["--policies", "lru"], "--budgets": ["--budgets", "60%"], "--option": None,
                      "--json": ["--json"]},
+    "chat": {"-m": None, "-n": None, "-c": None, "-t": None, "--seed": None, "--set": None},
     "plan": {"-m": ["-m", str(OTHER_MODEL)], "-n": ["-n", "5"], "-c": ["-c", "64"],
              "-t": ["-t", "3"], "--seed": ["--seed", "9"],
              "--set": ["--set", "threads.count=3"], "--json": ["--json"]},
     "tokenize": {"-m": ["-m", str(SOURCE / "models/demo")], "--set": None,
-                 "-p": ["-p", "Another text"], "-f": None, "--plain": ["--plain"],
+                 "-p": ["-p", "Another text"], "-f": None, "--chat": None, "--plain": ["--plain"],
                  "--json": ["--json"]},
     "inspect": {"--json": ["--json"]},
     "plugins list": {"--json": ["--json"]},
@@ -153,6 +155,8 @@ class Test:
             self.differs(key, ["plan", "--json", str(OTHER_MODEL)], [], changed)
         elif how == "seed":
             self.differs(key, ["run", pipeline, "-p", PROMPT, *SEEDED], [], changed)
+        elif how == "chat":
+            self.expect(self.chat() != self.chat(*changed), f"{key}: changes nothing that chat shows")
         elif how == "stop":
             text = output("run", pipeline, "-p", PROMPT).rstrip("\n")
             stop = json.dumps(text[len(text) // 2:][:2], ensure_ascii=False)
@@ -164,6 +168,9 @@ class Test:
             self.expect('"max_tokens": 128' in output("plan", "--json", str(child)), "extends: no effect")
         else:
             raise AssertionError(how)
+
+    def chat(self, *arguments, said=PROMPT + "\nAnd then?\n"):
+        return output("chat", str(self.pipeline), "--set", "chat.template=chatml", *arguments, stdin=said)
 
     def as_pipeline(self, setting):
         """`plugins list` takes a pipeline and no --set: the setting as a document."""
@@ -256,6 +263,19 @@ class Test:
                         f"{command} -f: not the text of the file")
             self.expect(output(command, pipeline, stdin=PROMPT) == output(command, pipeline, "-p", PROMPT),
                         f"{command}: not the text of standard input")
+        self.expect(self.chat() != self.chat("-n", "5"), "chat -n: changes nothing")
+        self.expect(self.chat(*SEEDED) != self.chat(*SEEDED, "--seed", "12345"), "chat --seed: changes nothing")
+        self.expect(self.chat() == self.chat("-t", "1"), "chat -t: changes the answer")
+        for arguments, wanted in ((["-t", "0"], "threads.count"), (["-m", "/no/such/model"], "/no/such/model"),
+                                  (["--set", "threads.count=x"], "threads.count")):
+            code, _, err = colibri("chat", pipeline, "--set", "chat.template=chatml", *arguments, stdin=PROMPT)
+            self.expect(code == 2 and wanted in err, f"chat {arguments}: exit {code}: {err}")
+        code, _, err = colibri("chat", pipeline, "--set", "chat.template=chatml", "-c", "8", stdin=PROMPT)
+        self.expect(code == 1 and "context holds 8" in err, f"chat -c: exit {code}: {err}")
+        conversation = self.folder / "conversation.json"
+        conversation.write_text(json.dumps([{"role": "user", "content": "x"}]), encoding="utf-8")
+        made = json.loads(output("tokenize", pipeline, "--set", "chat.template=chatml", "--json", "--chat", str(conversation)))
+        self.expect(made["prompt"] == "<|im_start|>user\nx<|im_end|>\n<|im_start|>assistant\n", f"tokenize --chat: {made}")
         code, _, err = colibri("tokenize", pipeline, "-p", "x", "--set", "tokenizer.plugin=none_such")
         self.expect(code == 2 and "none_such" in err, f"tokenize --set: exit {code}: {err}")
 

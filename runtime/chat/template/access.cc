@@ -57,7 +57,7 @@ std::optional<Value> find_attribute(const Value& value, std::string_view name) {
     if (found != nullptr) return *found;
     return std::nullopt;
   }
-  if (const auto* loop = as<std::shared_ptr<const LoopState>>(value)) {
+  if (const auto* loop = as<const LoopState*>(value)) {
     if (auto found = (*loop)->attribute(name)) return found;
   }
   if (has_method(value, name)) return Value(builtin(name));

@@ -12,7 +12,7 @@
 namespace colibri::chat {
 
 struct Limits {
-  uint64_t steps = 20'000'000;   // nodes evaluated, and characters handled / 16
+  uint64_t steps = 10'000'000;   // nodes evaluated, and characters handled / 16
   uint64_t memory = 256u << 20;  // bytes of all values made, whether still used or not
   uint64_t output = 64u << 20;   // bytes
   int depth = 400;               // nested evaluations, macro calls included

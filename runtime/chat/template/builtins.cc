@@ -121,7 +121,7 @@ bool owns(const Value& value, std::string_view name) {
                                           kList = {"index", "count", "copy"},
                                           kTuple = {"index", "count"}, kLoop = {"cycle", "changed"};
   if (as_dict(value)) return kDict.contains(name);
-  if (as<std::shared_ptr<const LoopState>>(value)) return kLoop.contains(name);
+  if (as<const LoopState*>(value)) return kLoop.contains(name);
   const List* list = as_list(value);
   if (list == nullptr || list->kind > List::Kind::kRange) return false;
   return (list->kind == List::Kind::kList ? kList : kTuple).contains(name);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/chat/template/loop.h"
 #include "runtime/chat/template/value.h"
 
 namespace colibri::chat {
@@ -16,8 +17,10 @@ namespace colibri::chat {
 // What one rendering gives to the functions it calls.
 struct Host {
   Budget& budget;
-  std::tm now;                         // for strftime_now
-  std::deque<Namespace> namespaces{};  // all that were made
+  std::tm now;  // for strftime_now
+  // All that were made. They may refer to each other in circles, so that values only point to them.
+  std::deque<Namespace> namespaces{};
+  std::deque<LoopState> loops{};
 };
 
 struct Arguments {

@@ -35,10 +35,18 @@ bool is_decimal(char32_t c) {
 }
 
 bool is_cased(char32_t c) {
-  return to_upper(c) != c || to_lower(c) != c;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+      return true;
+    default:
+      return false;
+  }
 }
 
 char32_t to_upper(char32_t c) {
+  if (c == 0xDF) return c;  // Unicode maps it only to two characters; utf8proc to U+1E9E
   return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
 }
 char32_t to_lower(char32_t c) {
@@ -46,6 +54,7 @@ char32_t to_lower(char32_t c) {
 }
 
 char32_t to_title(char32_t c) {
+  if (c == 0xDF) return c;
   return static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c)));
 }
 

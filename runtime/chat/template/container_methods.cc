@@ -60,7 +60,7 @@ Result<Value> count(Call& call) {
 }
 
 const LoopState& loop_of(Call& call) {
-  return *std::get<std::shared_ptr<const LoopState>>(call.subject);
+  return *std::get<const LoopState*>(call.subject);
 }
 
 Result<Value> cycle(Call& call) {

@@ -105,6 +105,7 @@ Status Evaluator::run_one(const Statement& statement) {
 Status Evaluator::write(size_t at, const Text& text) {
   COLIBRI_TRY(placed(at, host_.budget.spend_on(text.size())));
   output_->add(text);
+  COLIBRI_TRY(placed(at, output_->status()));
   if (output_->size() <= host_.budget.limits().output) return {};
   return source_.error(at, "the template writes more than " +
                                std::to_string(host_.budget.limits().output) + " bytes");
@@ -143,15 +144,16 @@ Status Evaluator::run_for(const Statement& statement) {
 }
 
 Status Evaluator::run_items(const Statement& statement, std::vector<Value> items) {
-  const auto loop = std::make_shared<LoopState>();
-  loop->items = std::move(items);
+  COLIBRI_TRY(placed(statement.at, host_.budget.allocate(sizeof(LoopState))));
+  LoopState& loop = host_.loops.emplace_back();
+  loop.items = std::move(items);
   Scope scope{scope_};
   const Exchange<Scope*> inside(scope_, &scope);
-  for (; loop->index < loop->items.size(); ++loop->index) {
+  for (; loop.index < loop.items.size(); ++loop.index) {
     scope.values.clear();
     COLIBRI_TRY(placed(statement.at, host_.budget.spend(1)));
-    COLIBRI_TRY(assign(statement.target, loop->items[loop->index]));
-    scope.set("loop", std::shared_ptr<const LoopState>(loop));
+    COLIBRI_TRY(assign(statement.target, loop.items[loop.index]));
+    scope.set("loop", &std::as_const(loop));
     COLIBRI_TRY(run(statement.body));
     const Flow flow = std::exchange(flow_, Flow::kOn);
     if (flow == Flow::kBreak) break;

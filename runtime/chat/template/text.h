@@ -50,6 +50,7 @@ class TextBuilder {
   void add(const Text& text, size_t from, size_t n);
   void add(std::string_view bytes, bool trusted);
   size_t size() const { return bytes_.size(); }
+  const Status& status() const { return status_; }
   Result<Text> finish();
 
  private:

@@ -36,9 +36,9 @@ inline Builtin builtin(std::string_view name) {
   return {std::make_shared<const std::string>(name)};
 }
 
-using Value = std::variant<Undefined, None, bool, int64_t, double, Text,
-                           std::shared_ptr<const List>, std::shared_ptr<const Dict>, Namespace*,
-                           std::shared_ptr<const LoopState>, const Macro*, Builtin>;
+using Value =
+    std::variant<Undefined, None, bool, int64_t, double, Text, std::shared_ptr<const List>,
+                 std::shared_ptr<const Dict>, Namespace*, const LoopState*, const Macro*, Builtin>;
 
 struct List {
   enum class Kind { kList, kTuple, kRange, kDictView, kGenerator };
