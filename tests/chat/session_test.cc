@@ -125,7 +125,7 @@ TEST_F(SessionTest, AFailureBeforeTheFirstTokenLeavesTheConversation) {
   auto other = open();
   const std::string first = say(*session_, "Hello");
   EXPECT_EQ(say(*other, "Hello"), first);
-  EXPECT_THAT(say(*session_, "refuse me"), HasSubstr("refuses this conversation: as you wish"));
+  EXPECT_THAT(say(*session_, "refuse me"), HasSubstr("refuses this conversation: 'as you wish'"));
   EXPECT_THAT(say(*session_, std::string(2000, 'x')), HasSubstr("begin anew with /reset"));
   EXPECT_EQ(say(*session_, "Go on"), say(*other, "Go on"));
 }

@@ -56,6 +56,7 @@ std::vector<std::string_view> names(const Tables& tables) {
     for (const BuiltinEntry& entry : *table) all.push_back(entry.name);
   }
   std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

@@ -12,6 +12,8 @@ bool is_space(char32_t c);       // str.isspace of one character
 bool is_line_break(char32_t c);  // where str.splitlines cuts
 bool is_alpha(char32_t c);       // categories L*
 bool is_decimal(char32_t c);     // category Nd
+bool is_upper(char32_t c);       // category Lu
+bool is_lower(char32_t c);       // category Ll
 bool is_cased(char32_t c);       // categories Lu, Ll, Lt
 // The simple case mappings of Unicode: one character to one.
 char32_t to_upper(char32_t c);

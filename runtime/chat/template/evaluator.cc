@@ -149,10 +149,11 @@ Status Evaluator::run_items(const Statement& statement, std::vector<Value> items
   loop.items = std::move(items);
   Scope scope{scope_};
   const Exchange<Scope*> inside(scope_, &scope);
-  for (; loop.index < loop.items.size(); ++loop.index) {
+  for (size_t i = 0; i < loop.items.size(); ++i) {
+    loop.index = i;
     scope.values.clear();
     COLIBRI_TRY(placed(statement.at, host_.budget.spend(1)));
-    COLIBRI_TRY(assign(statement.target, loop.items[loop.index]));
+    COLIBRI_TRY(assign(statement.target, loop.items[i]));
     scope.set("loop", &std::as_const(loop));
     COLIBRI_TRY(run(statement.body));
     const Flow flow = std::exchange(flow_, Flow::kOn);

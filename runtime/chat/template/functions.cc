@@ -81,7 +81,7 @@ Result<Value> make_namespace(Call& call) {
 Result<Value> raise_exception(Call& call) {
   COLIBRI_ASSIGN(const Text message, to_text(call.host.budget, *call[0]));
   return invalid_argument("the template refuses this conversation: " +
-                          std::string(utf8::truncated(message.view(), 1000)));
+                          utf8::printable(message.view()));
 }
 
 Result<Value> strftime_now(Call& call) {

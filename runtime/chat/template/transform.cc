@@ -35,16 +35,19 @@ std::string full_lower(char32_t c) {
   return text;
 }
 
-// The first of several characters in upper case, the others in lower case.
+// Of several characters the first that has a case stays in upper case.
 std::string title_case(char32_t c) {
   std::string text;
-  append_utf8(text, to_title(c));
-  if (text != full_upper(c) && to_title(c) != c) return text;
+  if (to_title(c) != c) {
+    append_utf8(text, to_title(c));
+    return text;
+  }
   const std::string upper = full_upper(c);
-  text.clear();
+  bool inside = false;
   for (size_t at = 0; at < upper.size();) {
     const utf8::Character each = utf8::decode(upper, at);
-    text += at == 0 ? upper.substr(0, each.size) : full_lower(each.code_point);
+    text += inside ? full_lower(each.code_point) : upper.substr(at, each.size);
+    inside = inside || is_cased(each.code_point);
     at += each.size;
   }
   return text;

@@ -69,23 +69,23 @@ Result<Value> divisible_by(Call& call) {
 }
 
 // str.islower and str.isupper: all cased characters are so, and there is one.
-Result<Value> all_cased(Call& call, char32_t (*mapped)(char32_t)) {
+Result<Value> all_cased(Call& call, bool (*is)(char32_t)) {
   COLIBRI_ASSIGN(const Text subject, to_text(call.host.budget, call.subject));
   bool any = false;
   for (size_t at = 0; at < subject.size();) {
     const utf8::Character c = utf8::decode(subject.view(), at);
     at += c.size;
     if (!is_cased(c.code_point)) continue;
-    if (mapped(c.code_point) != c.code_point) return Value(false);
+    if (!is(c.code_point)) return Value(false);
     any = true;
   }
   return Value(any);
 }
 Result<Value> lower_test(Call& call) {
-  return all_cased(call, to_lower);
+  return all_cased(call, is_lower);
 }
 Result<Value> upper_test(Call& call) {
-  return all_cased(call, to_upper);
+  return all_cased(call, is_upper);
 }
 
 Result<Value> same_as(Call& call) {
