@@ -153,6 +153,7 @@ Status ChatTemplate::open_checkpoint(const model::ModelSource& source, const Jso
     return compile("default", origin, given.get_ref<const std::string&>()).at(path);
   }
   if (given.is_array()) {
+    origin_ = origin;
     for (const Json& entry : given) {
       if (!entry.is_object() || !entry.value("name", Json()).is_string() ||
           !entry.value("template", Json()).is_string()) {

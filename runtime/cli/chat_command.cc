@@ -68,7 +68,7 @@ class Screen {
 
   const bool terminal_ = isatty(STDOUT_FILENO) != 0;
   bool reasoning_ = false;
-  bool line_open_ = false;
+  bool line_open_ = true;  // an empty answer is an empty line
   Status status_;
 };
 

@@ -87,7 +87,8 @@ Json document(const ModelReport& report) {
       {"vocabulary", report.source->vocabulary()},
       {"tokenizer", report.tokenizer.empty() ? Json()
                                              : Json{{"plugin", report.tokenizer},
-                                                    {"vocabulary", report.tokenizer_vocabulary}}}};
+                                                    {"vocabulary", report.tokenizer_vocabulary}}},
+      {"chat_template", report.chat_template.empty() ? Json() : Json(report.chat_template)}};
   if (report.spec) {
     json["architecture"] = report.spec->architecture;
     json["hyperparameters"] = hyperparameters(*report.spec);
@@ -206,6 +207,7 @@ std::string text(const ModelReport& report) {
                                ? "none"
                                : report.tokenizer + ", " +
                                      std::to_string(report.tokenizer_vocabulary) + " tokens");
+  if (!report.chat_template.empty()) out += line("template", report.chat_template);
   uint64_t bytes = 0;
   for (const TensorGroup& group : report.tensors) bytes += group.bytes;
   if (report.memory) out += memory_text(*report.memory);

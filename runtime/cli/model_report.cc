@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/chat/chat_template.h"
 #include "runtime/engine/plan.h"
 #include "runtime/engine/tokenizer.h"
 #include "runtime/machine/profile.h"
@@ -101,6 +102,9 @@ Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
   if (tokenizer == nullptr) return {};
   report->tokenizer = tokenizer->plugin_id();
   report->tokenizer_vocabulary = tokenizer->vocabulary();
+  // A model without one runs, so that it is no problem of the model.
+  const auto found = chat::ChatTemplate::open(pipeline, *report->source, *tokenizer);
+  report->chat_template = found.ok() ? found->origin() : found.status().text();
   return {};
 }
 

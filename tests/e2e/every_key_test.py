@@ -170,7 +170,7 @@ class Test:
             raise AssertionError(how)
 
     def chat(self, *arguments, said=PROMPT + "\nAnd then?\n"):
-        return output("chat", str(self.pipeline), "--set", "chat.template=chatml", *arguments, stdin=said)
+        return output("chat", str(self.pipeline), "--set", "chat.template=chatml", "-c", "256", *arguments, stdin=said)
 
     def as_pipeline(self, setting):
         """`plugins list` takes a pipeline and no --set: the setting as a document."""

@@ -63,6 +63,7 @@ bool same_scalar(const Value& a, const Value& b) {
   if (as_list(a)) return as_list(a) == as_list(b);
   if (as_dict(a)) return as_dict(a) == as_dict(b);
   if (const auto* ns = as<Namespace*>(a)) return *ns == std::get<Namespace*>(b);
+  if (const auto* loop = as<const LoopState*>(a)) return *loop == std::get<const LoopState*>(b);
   if (const auto* macro = as<const Macro*>(a)) return *macro == std::get<const Macro*>(b);
   if (const auto* builtin = as<Builtin>(a)) return *builtin->name == *std::get<Builtin>(b).name;
   return false;

@@ -59,20 +59,22 @@ class Parser {
   Result<ExpressionPtr> product();
   Result<ExpressionPtr> power();
   Result<ExpressionPtr> unary(bool filters = true);
+  Result<ExpressionPtr> filters_and_tests(ExpressionPtr operand);
+  Result<ExpressionPtr> filter(ExpressionPtr operand);
+  Result<ExpressionPtr> test(ExpressionPtr operand);
+  Status check_named(const Expression& made) const;
+  // Ends the making of a node: bounds the depth of the tree.
+  Result<ExpressionPtr> done(std::unique_ptr<Expression> made) const;
+  static std::unique_ptr<Expression> node(Expression::Kind kind, size_t at, std::string name = {});
+
+  // parse_operand.cc.
   Result<ExpressionPtr> primary();
   Result<ExpressionPtr> list();
   Result<ExpressionPtr> dict();
   Result<ExpressionPtr> postfix(ExpressionPtr operand);
   Result<ExpressionPtr> subscript(ExpressionPtr operand);
-  Result<ExpressionPtr> filters_and_tests(ExpressionPtr operand);
-  Result<ExpressionPtr> filter(ExpressionPtr operand);
-  Result<ExpressionPtr> test(ExpressionPtr operand);
   Result<ExpressionPtr> call(ExpressionPtr operand);
   Status arguments(Expression& made);
-  Status check_named(const Expression& made) const;
-  // Ends the making of a node: bounds the depth of the tree.
-  Result<ExpressionPtr> done(std::unique_ptr<Expression> made) const;
-  static std::unique_ptr<Expression> node(Expression::Kind kind, size_t at, std::string name = {});
 
   // The tokens.
   const Token& now() const { return tokens_[at_]; }
