@@ -99,7 +99,7 @@ Status answer(chat::Session& session, std::string message) {
   const Status status = session.answer(
       std::move(message), limits,
       [&](chat::Part part, std::string_view text) { return screen.write(part, text); }, &result);
-  COLIBRI_TRY(screen.finish());
+  if (status.ok() || result.generated_tokens > 0) COLIBRI_TRY(screen.finish());
   if (status.ok() || status.code() == COLIBRI_CANCELLED) {
     tell_stop(session, result);
     return {};

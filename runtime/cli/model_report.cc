@@ -104,7 +104,8 @@ Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
   report->tokenizer_vocabulary = tokenizer->vocabulary();
   // A model without one runs, so that it is no problem of the model.
   const auto found = chat::ChatTemplate::open(pipeline, *report->source, *tokenizer);
-  report->chat_template = found.ok() ? found->origin() : found.status().text();
+  const bool none = found.status().code() == COLIBRI_UNSUPPORTED;
+  report->chat_template = found.ok() ? found->origin() : none ? "none" : found.status().text();
   return {};
 }
 

@@ -54,7 +54,7 @@ struct ModelReport {
 
   std::string tokenizer;              // id of its plugin; empty = none, or see problems
   uint32_t tokenizer_vocabulary = 0;  // tokens
-  std::string chat_template;          // where it comes from, or why there is none to use
+  std::string chat_template;          // where it comes from, "none", or why it is of no use
   std::vector<std::string> problems;  // why the model cannot be run as it is
 };
 

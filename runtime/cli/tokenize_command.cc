@@ -26,7 +26,7 @@ struct TokenizeOptions {
 };
 
 // Bytes that are half a character cannot be shown: U+FFFD stands for them.
-std::string quoted(std::string_view bytes) {
+std::string json_text(std::string_view bytes) {
   return nlohmann::json(std::string(bytes))
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -57,9 +57,9 @@ Status tokenize(const TokenizeOptions& options) {
   document["ids"] = ids;
   if (options.json) return print(document.dump() + "\n");
   std::string lines;
-  if (!options.chat.empty()) lines += quoted(document["prompt"].get<std::string>()) + "\n";
+  if (!options.chat.empty()) lines += json_text(document["prompt"].get<std::string>()) + "\n";
   for (const int32_t id : ids) {
-    lines += std::to_string(id) + "\t" + quoted(tokenizer->token_bytes(id)) + "\n";
+    lines += std::to_string(id) + "\t" + json_text(tokenizer->token_bytes(id)) + "\n";
   }
   return print(lines);
 }
