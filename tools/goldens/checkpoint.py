@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random weights of a checkpoint and its Hugging Face folder (the on-disk form of transformers 4)."""
+"""Random weights of a checkpoint, and its Hugging Face folder (as transformers 4 writes it)."""
 
 import json
 import math
@@ -50,7 +50,7 @@ def shapes(spec: Spec) -> dict[str, tuple[int, ...]]:
 
 
 def make_weights(spec: Spec, seed: int) -> dict[str, torch.Tensor]:
-    """The tensors already in the dtype of the storage (before `quantised` stores some in blocks)."""
+    """The tensors in the dtype of the storage, before `quantised` stores some in blocks."""
     generator = torch.Generator().manual_seed(seed)
     other_dtype = spec.other_dtype or spec.dtype
     gains = spec.gains | {k: v for k, v in GAINS.items() if k not in spec.gains}
