@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "plugins/tokenizers/bpe/byte_level.h"
+#include "plugins/tokenizers/common/byte_level.h"
 
 namespace colibri::tokenizers {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/decoder.h"
 #include "plugins/tokenizers/common/checkpoint_config.h"
+#include "plugins/tokenizers/common/decoder.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {

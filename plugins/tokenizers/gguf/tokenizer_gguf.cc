@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/byte_level.h"
-#include "plugins/tokenizers/bpe/known_patterns.h"
+#include "plugins/tokenizers/common/byte_level.h"
+#include "plugins/tokenizers/common/known_patterns.h"
 #include "plugins/tokenizers/common/replace.h"
 #include "plugins/tokenizers/gguf/vocabulary_keys.h"
 #include "runtime/base/utf8.h"

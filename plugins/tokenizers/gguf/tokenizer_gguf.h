@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "plugins/tokenizers/bpe/tokenizer.h"
+#include "plugins/tokenizers/common/tokenizer.h"
 
 namespace colibri::tokenizers {
 

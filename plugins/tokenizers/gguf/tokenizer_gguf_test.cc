@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "plugins/tokenizers/bpe/byte_level.h"
+#include "plugins/tokenizers/common/byte_level.h"
 #include "tests/bad_models/gguf_file.h"
 
 namespace colibri::tokenizers {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/known_patterns.h"
 #include "plugins/tokenizers/common/checkpoint_config.h"
+#include "plugins/tokenizers/common/known_patterns.h"
 #include "plugins/tokenizers/tiktoken/rank_file.h"
 #include "runtime/base/utf8.h"
 

@@ -59,7 +59,7 @@ TEST(TokenizerRanks, LowestRankFirst) {
   const auto tokenizer = make(R"({"tokenizer_class": "QWenTokenizer"})");
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(encode(*tokenizer, "the the"), (Ids{258, 259}));
-  EXPECT_EQ(encode(*tokenizer, "thex"), (Ids{258, 'x'}));       // he, then the
+  EXPECT_EQ(encode(*tokenizer, "thex"), (Ids{258, 'x'}));  // he, then the
   EXPECT_EQ(encode(*tokenizer, "thx"), (Ids{257, 'x'}));
   EXPECT_EQ(encode(*tokenizer, "e\u0301"), (Ids{0xC3, 0xA9}));  // NFC
   EXPECT_EQ(encode(*tokenizer, "<|im_start|>"), Ids{261});

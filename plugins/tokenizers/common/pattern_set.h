@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/tokenizers/bpe/pattern_reader.h"
+#include "plugins/tokenizers/common/pattern_reader.h"
 
 namespace colibri::tokenizers {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/model.h"
+#include "plugins/tokenizers/common/model.h"
 
 #include <gtest/gtest.h>
 

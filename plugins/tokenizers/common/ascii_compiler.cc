@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/ascii_compiler.h"
+#include "plugins/tokenizers/common/ascii_compiler.h"
 
 #include <cctype>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/regex.h"
+#include "plugins/tokenizers/common/regex.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {

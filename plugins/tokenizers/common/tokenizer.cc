@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/tokenizer.h"
+#include "plugins/tokenizers/common/tokenizer.h"
 
 #include <utility>
 
-#include "plugins/tokenizers/bpe/byte_level.h"
-#include "plugins/tokenizers/bpe/piece_cache.h"
+#include "plugins/tokenizers/common/byte_level.h"
+#include "plugins/tokenizers/common/piece_cache.h"
 
 namespace colibri::tokenizers {
 namespace {

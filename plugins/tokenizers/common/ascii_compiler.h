@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/ascii_matcher.h"
+#include "plugins/tokenizers/common/ascii_matcher.h"
 
 namespace colibri::tokenizers {
 

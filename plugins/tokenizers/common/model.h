@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/merge_table.h"
+#include "plugins/tokenizers/common/merge_table.h"
 #include "plugins/tokenizers/common/vocabulary.h"
 
 namespace colibri::tokenizers {

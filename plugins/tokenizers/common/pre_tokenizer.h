@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/regex.h"
 #include "plugins/tokenizers/common/json.h"
 #include "plugins/tokenizers/common/pieces.h"
+#include "plugins/tokenizers/common/regex.h"
 
 namespace colibri::tokenizers {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/string_replacement.h"
+#include "plugins/tokenizers/common/string_replacement.h"
 
 namespace colibri::tokenizers {
 

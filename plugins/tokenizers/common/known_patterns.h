@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/tokenizers/bpe/pre_tokenizer.h"
+#include "plugins/tokenizers/common/pre_tokenizer.h"
 
 namespace colibri::tokenizers {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/metaspace.h"
+#include "plugins/tokenizers/common/metaspace.h"
 
 #include <optional>
 

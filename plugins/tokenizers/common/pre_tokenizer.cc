@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/pre_tokenizer.h"
+#include "plugins/tokenizers/common/pre_tokenizer.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/ascii_matcher.h"
-#include "plugins/tokenizers/bpe/byte_level.h"
-#include "plugins/tokenizers/bpe/metaspace.h"
-#include "plugins/tokenizers/bpe/pattern.h"
+#include "plugins/tokenizers/common/ascii_matcher.h"
+#include "plugins/tokenizers/common/byte_level.h"
+#include "plugins/tokenizers/common/metaspace.h"
+#include "plugins/tokenizers/common/pattern.h"
 #include "plugins/tokenizers/common/unicode.h"
 #include "runtime/base/utf8.h"
 

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/model.h"
-#include "plugins/tokenizers/bpe/normalizer.h"
-#include "plugins/tokenizers/bpe/post_processor.h"
-#include "plugins/tokenizers/bpe/pre_tokenizer.h"
 #include "plugins/tokenizers/common/added_tokens.h"
 #include "plugins/tokenizers/common/decode_table.h"
+#include "plugins/tokenizers/common/model.h"
+#include "plugins/tokenizers/common/normalizer.h"
+#include "plugins/tokenizers/common/post_processor.h"
+#include "plugins/tokenizers/common/pre_tokenizer.h"
 
 namespace colibri::tokenizers {
 

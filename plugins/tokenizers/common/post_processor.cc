@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/post_processor.h"
+#include "plugins/tokenizers/common/post_processor.h"
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/known_patterns.h"
+#include "plugins/tokenizers/common/known_patterns.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "plugins/tokenizers/bpe/model.h"
+#include "plugins/tokenizers/common/model.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/merge_table.h"
+#include "plugins/tokenizers/common/merge_table.h"
 
 #include <bit>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/normalizer.h"
+#include "plugins/tokenizers/common/normalizer.h"
 
-#include "plugins/tokenizers/bpe/string_replacement.h"
 #include "plugins/tokenizers/common/replace.h"
+#include "plugins/tokenizers/common/string_replacement.h"
 #include "plugins/tokenizers/common/unicode.h"
 #include "runtime/base/utf8.h"
 

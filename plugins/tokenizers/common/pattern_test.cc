@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/pattern.h"
+#include "plugins/tokenizers/common/pattern.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "plugins/tokenizers/bpe/regex.h"
+#include "plugins/tokenizers/common/regex.h"
 
 namespace colibri::tokenizers {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/byte_level.h"
+#include "plugins/tokenizers/common/byte_level.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/ascii_matcher.h"
+#include "plugins/tokenizers/common/ascii_matcher.h"
 
-#include "plugins/tokenizers/bpe/ascii_compiler.h"
+#include "plugins/tokenizers/common/ascii_compiler.h"
 
 namespace colibri::tokenizers {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/pattern_set.h"
+#include "plugins/tokenizers/common/pattern_set.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/pattern.h"
+#include "plugins/tokenizers/common/pattern.h"
 
 #include <algorithm>
 #include <cctype>
 
-#include "plugins/tokenizers/bpe/pattern_reader.h"
-#include "plugins/tokenizers/bpe/pattern_set.h"
+#include "plugins/tokenizers/common/pattern_reader.h"
+#include "plugins/tokenizers/common/pattern_set.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/tokenizers/bpe/decoder.h"
+#include "plugins/tokenizers/common/decoder.h"
 
 #include <optional>
 
-#include "plugins/tokenizers/bpe/byte_level.h"
-#include "plugins/tokenizers/bpe/metaspace.h"
-#include "plugins/tokenizers/bpe/string_replacement.h"
+#include "plugins/tokenizers/common/byte_level.h"
+#include "plugins/tokenizers/common/metaspace.h"
 #include "plugins/tokenizers/common/replace.h"
+#include "plugins/tokenizers/common/string_replacement.h"
 #include "plugins/tokenizers/common/token_type.h"
 #include "runtime/base/utf8.h"
 
