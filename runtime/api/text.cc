@@ -13,11 +13,7 @@ namespace {
 
 colibri::Result<const colibri::engine::Tokenizer*> tokenizer_of(const colibri_model* model) {
   if (model == nullptr) return colibri::invalid_argument("model must not be NULL");
-  const auto* tokenizer = model->model->tokenizer();
-  if (tokenizer == nullptr) {
-    return colibri::unsupported("this model has no tokenizer (no tokenizer.json); use ids");
-  }
-  return tokenizer;
+  return model->model->plan().required_tokenizer();
 }
 
 }  // namespace

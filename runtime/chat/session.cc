@@ -25,19 +25,16 @@ Json message_of(const std::string& reasoning, const std::string& answer) {
 
 Result<std::unique_ptr<Session>> Session::open(const engine::Model& model) {
   const engine::Plan& plan = model.plan();
-  if (plan.tokenizer == nullptr) {
-    return unsupported(plan.source->files().path() +
-                       ": the model has no tokenizer, so there is no conversation with it");
-  }
+  COLIBRI_ASSIGN(const engine::Tokenizer* tokenizer, plan.required_tokenizer());
   COLIBRI_ASSIGN(ChatTemplate chat_template,
-                 ChatTemplate::open(plan.pipeline, *plan.source, *plan.tokenizer));
+                 ChatTemplate::open(plan.pipeline, *plan.source, *tokenizer));
   std::unique_ptr<Session> session(new Session(model, std::move(chat_template)));
   COLIBRI_ASSIGN(session->context_, model.create_context(plan.max_tokens));
   COLIBRI_ASSIGN(engine::SamplerChain sampler, model.create_sampler());
   session->sampler_ = std::make_unique<engine::SamplerChain>(std::move(sampler));
-  session->generator_ = std::make_unique<engine::Generator>(
-      *session->context_, *session->sampler_, plan.tokenizer.get(), session->stop_ids(),
-      plan.pipeline.generate.stop);
+  session->generator_ =
+      std::make_unique<engine::Generator>(*session->context_, *session->sampler_, tokenizer,
+                                          session->stop_ids(), plan.pipeline.generate.stop);
   return session;
 }
 

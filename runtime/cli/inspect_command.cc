@@ -215,7 +215,10 @@ std::string text(const ModelReport& report) {
   out +=
       line("tensors", std::to_string(report.source->tensors().size()) + ", " + human_bytes(bytes));
   for (const TensorGroup& group : report.tensors) {
-    out += "  " + utf8::printable(group.name) + (group.role.empty() ? "" : " = " + group.role) +
+    out += "  " + utf8::printable(group.name) +
+           (group.role.empty()        ? ""
+            : group.role == "ignored" ? " ignored"
+                                      : " = " + group.role) +
            "\n      " + std::to_string(group.count) + " x " + group.codec + " " +
            Json(group.shape).dump() + ", " + human_bytes(group.bytes) + "\n";
   }

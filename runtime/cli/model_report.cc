@@ -21,13 +21,16 @@ using Roles = std::unordered_map<const model::TensorEntry*, std::string>;
 
 Roles roles_of(const model::ModelSpec& spec) {
   Roles roles;
-  const auto add = [&](const model::Weight& weight) {
-    if (!weight) return;
-    const std::string name = model::role_name(weight.role);
-    std::string& role = roles[weight.tensor];
+  const auto add_to = [&](const model::TensorEntry* tensor, const std::string& name) {
+    std::string& role = roles[tensor];
     // A tensor of many experts has the role many times.
     if (role == name || role.ends_with(" and " + name)) return;
     role += (role.empty() ? "" : " and ") + name;
+  };
+  const auto add = [&](const model::Weight& weight) {
+    const std::string name = model::role_name(weight.role);
+    if (weight) add_to(weight.tensor, name);
+    if (weight.scales != nullptr) add_to(weight.scales, "scales of " + name);
   };
   add(spec.embedding);
   add(spec.head);
@@ -55,13 +58,15 @@ std::string pattern_of(std::string_view name) {
   return pattern;
 }
 
-std::vector<TensorGroup> groups_of(const model::ModelSource& source, const Roles& roles) {
+// unbound: the role of tensors that are not in `roles`.
+std::vector<TensorGroup> groups_of(const model::ModelSource& source, const Roles& roles,
+                                   const std::string& unbound) {
   std::vector<TensorGroup> groups;
   std::unordered_map<std::string, size_t> index;
   for (const model::TensorEntry& tensor : source.tensors()) {
     const auto role = roles.find(&tensor);
     TensorGroup group = {.name = pattern_of(tensor.name),
-                         .role = role == roles.end() ? "" : role->second,
+                         .role = role == roles.end() ? unbound : role->second,
                          .codec = model::codec_name(tensor.codec),
                          .shape = {tensor.shape.begin(), tensor.shape.begin() + tensor.rank}};
     const std::string key =
@@ -147,7 +152,9 @@ Result<ModelReport> report_model(const config::Pipeline& pipeline) {
     if (needs.ok()) report.memory = std::move(*needs);
     add_problems(needs.status(), &report.problems);
   }
-  report.tensors = groups_of(*report.source, report.spec ? roles_of(*report.spec) : Roles());
+  // What a bound architecture has no role for, it ignores by name.
+  report.tensors = report.spec ? groups_of(*report.source, roles_of(*report.spec), "ignored")
+                               : groups_of(*report.source, Roles(), "");
   return report;
 }
 

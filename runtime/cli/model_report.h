@@ -21,7 +21,7 @@ namespace colibri::cli {
 // Tensors that differ only in the numbers of their names.
 struct TensorGroup {
   std::string name;  // "model.layers.*.self_attn.q_proj.weight"
-  std::string role;  // of a bound tensor: "q"; else empty
+  std::string role;  // "q"; "ignored"; empty if it is not known
   std::string codec;
   std::vector<int64_t> shape;
   int64_t count = 0;

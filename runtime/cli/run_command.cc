@@ -42,13 +42,8 @@ Result<Ready> prepare(const RunOptions& options) {
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
   COLIBRI_ASSIGN(const std::string input, options.input.read());
   COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline)));
-  if (plan->tokenizer == nullptr) {
-    return unsupported(plan->source->files().path() +
-                       ": the model has no tokenizer (no tokenizer.json), so text cannot be run; "
-                       "the C API takes ids");
-  }
-  COLIBRI_ASSIGN(ready.ids,
-                 engine::encode_prompt(*plan->tokenizer, plan->pipeline.prompt.text, input));
+  COLIBRI_ASSIGN(const engine::Tokenizer* tokenizer, plan->required_tokenizer());
+  COLIBRI_ASSIGN(ready.ids, engine::encode_prompt(*tokenizer, plan->pipeline.prompt.text, input));
   if (ready.ids.empty()) {
     return invalid_argument(
         "the input makes no token to start from: it is empty, and so is "

@@ -38,11 +38,7 @@ Status tokenize(const TokenizeOptions& options) {
     COLIBRI_ASSIGN(text, options.input.read());
   }
   COLIBRI_ASSIGN(const auto plan, engine::Plan::make(std::move(pipeline)));
-  const engine::Tokenizer* tokenizer = plan->tokenizer.get();
-  if (tokenizer == nullptr) {
-    return unsupported(plan->source->files().path() +
-                       ": the model has no tokenizer (no tokenizer.json)");
-  }
+  COLIBRI_ASSIGN(const engine::Tokenizer* tokenizer, plan->required_tokenizer());
   nlohmann::ordered_json document = {{"tokenizer", tokenizer->plugin_id()}};
   std::vector<int32_t> ids;
   if (options.chat.empty()) {

@@ -99,6 +99,12 @@ Status Plan::plan_memory() {
   return {};
 }
 
+Result<const Tokenizer*> Plan::required_tokenizer() const {
+  if (tokenizer != nullptr) return tokenizer.get();
+  return unsupported(source->files().path() + ": the model has no tokenizer (no " +
+                     Tokenizer::known_files() + "), so it does not know text; the C API takes ids");
+}
+
 Status Plan::check_memory() const {
   if (memory.total() <= memory.available) return {};
   return out_of_memory("the plan needs " + human_bytes(memory.total()) + " (experts " +

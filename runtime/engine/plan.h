@@ -67,6 +67,8 @@ class Plan {
   int64_t max_rows = 0;    // of a pass over the layers
   MemoryPlan memory;
 
+  // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.
+  Result<const Tokenizer*> required_tokenizer() const;
   // COLIBRI_OUT_OF_MEMORY, with the numbers, if this machine cannot give that memory now.
   Status check_memory() const;
   // Bytes of weights that decoding a token reads: all but the experts that it does not visit and

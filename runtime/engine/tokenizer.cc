@@ -49,6 +49,12 @@ Result<std::shared_ptr<const plugin::Plugin>> accepting(
 
 }  // namespace
 
+std::string Tokenizer::known_files() {
+  std::string names;
+  for (const char* name : kResources) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
 Result<std::unique_ptr<Tokenizer>> Tokenizer::open(const plugin::Registry& registry,
                                                    const config::PluginChoice& choice,
                                                    const model::ModelSource& source) {

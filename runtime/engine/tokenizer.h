@@ -25,6 +25,8 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> open(const plugin::Registry& registry,
                                                  const config::PluginChoice& choice,
                                                  const model::ModelSource& source);
+  // "tokenizer.json, tokenizer.model, ...": the files that can hold one, for messages.
+  static std::string known_files();
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
