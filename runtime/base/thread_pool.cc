@@ -2,7 +2,7 @@
 #include "runtime/base/thread_pool.h"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 
 namespace colibri {
 namespace {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(unsigned threads) {
   if (threads == 0) return invalid_argument("a thread pool needs at least one thread");
   try {
     return std::unique_ptr<ThreadPool>(new ThreadPool(threads));
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     return out_of_memory("cannot start " + std::to_string(threads) + " threads: " + error.what() +
                          "; lower threads.count");
   }
@@ -46,18 +46,31 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(unsigned threads) {
 
 ThreadPool::ThreadPool(unsigned threads) {
   workers_.reserve(threads - 1);
-  for (unsigned i = 1; i < threads; ++i) {
-    workers_.push_back(std::make_unique<Worker>());
-    workers_.back()->thread = std::thread([this, i] { serve(i); });
+  try {
+    for (unsigned i = 1; i < threads; ++i) {
+      workers_.push_back(std::make_unique<Worker>());
+      workers_.back()->thread = std::thread([this, i] { serve(i); });
+    }
+  } catch (...) {
+    // The destructor does not run for an object that was not made, and a thread that is not joined
+    // ends the process.
+    stop();
+    throw;
   }
 }
 
 ThreadPool::~ThreadPool() {
+  stop();
+}
+
+void ThreadPool::stop() {
   for (auto& worker : workers_) {
     worker->go.store(kQuit, std::memory_order_release);
     worker->go.notify_one();
   }
-  for (auto& worker : workers_) worker->thread.join();
+  for (auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
 }
 
 void ThreadPool::serve(unsigned worker) {

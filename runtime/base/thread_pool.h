@@ -41,6 +41,7 @@ class ThreadPool {
   static constexpr uint32_t kQuit = UINT32_MAX;
 
   explicit ThreadPool(unsigned threads);
+  void stop();
   void serve(unsigned worker);
   void take_chunks(unsigned worker);
 

@@ -2,6 +2,8 @@
 #include "runtime/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -49,6 +51,19 @@ TEST(ThreadPool, ReturnsTheFailureAndGoesOn) {
 TEST(ThreadPool, NoThreadsIsAnError) {
   EXPECT_FALSE(ThreadPool::create(0).ok());
 }
+
+// Sanitizers and emulators need, or ignore, the address space that is taken away here.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(ThreadPool, ThreadsThatCannotStartAreAnError) {
+  const auto attempt = [] {
+    const rlimit limit = {1u << 30, 1u << 30};
+    setrlimit(RLIMIT_AS, &limit);
+    const auto pool = ThreadPool::create(5000);
+    _exit(!pool.ok() && pool.status().code() == COLIBRI_OUT_OF_MEMORY ? 0 : 1);
+  };
+  EXPECT_EXIT(attempt(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace colibri

@@ -70,6 +70,7 @@ TEST(Schema, AllKeysOfAPipeline) {
       "context.kv",
       "context.prefill_chunk",
       "prompt.template",
+      "chat.template",
       "sampling.*.plugin",
       "sampling.*.options",
       "generate.max_tokens",

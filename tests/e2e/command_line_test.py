@@ -74,7 +74,13 @@ class CommandLine(unittest.TestCase):
 
     def test_inspect_knows_every_golden_model(self):
         for config in sorted((SOURCE / "tests/golden/models").glob("*/config.json")):
-            seen = json.loads(colibri("inspect", config.parent, "--json").stdout)
+            model = config.parent
+            if (model / "architecture.yaml").exists():
+                model = self.folder / f"{config.parent.name}.yaml"
+                model.write_text("apiVersion: colibri/v1\nkind: Pipeline\nmodel:\n"
+                                 f"  path: {json.dumps(str(config.parent))}\n"
+                                 f"  architecture: {json.dumps(str(config.parent / 'architecture.yaml'))}\n")
+            seen = json.loads(colibri("inspect", model, "--json").stdout)
             self.assertEqual(seen["problems"], [], config)
             self.assertEqual([t["name"] for t in seen["tensors"] if t["role"] is None], [], config)
             self.assertGreater(seen["memory"]["budgets"][-1]["bytes"], sum(t["bytes"] for t in seen["tensors"]) // 2)
