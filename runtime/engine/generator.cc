@@ -54,8 +54,8 @@ Status Generator::run(std::span<const int32_t> ids, const GenerateSettings& sett
   stops_.reset();
   if (decoder_) decoder_->reset();
   const auto start = Clock::now();
-  Status status = context_.forward(ids.subspan(settings.reused), LogitsOf::kLast, logits_.data(),
-                                    limits);
+  Status status =
+      context_.forward(ids.subspan(settings.reused), LogitsOf::kLast, logits_.data(), limits);
   result->prefill_seconds = seconds_since(start);
   if (status.ok()) {
     for (const int32_t id : ids) sampler_.accept(id);
