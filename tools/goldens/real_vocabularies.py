@@ -15,6 +15,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,7 +29,8 @@ ALONE = ("llama-models==0.3.0", "litellm==1.110.2")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=Path, default=HERE.parents[1] / "build" / "release")
-    parser.add_argument("--work", type=Path, default=Path("/tmp/colibri_real_vocabularies"))
+    parser.add_argument("--work", type=Path,
+                        default=Path(tempfile.gettempdir()) / "colibri_real_vocabularies")
     parser.add_argument("only", nargs="*", help="names of vocabularies; default: all")
     arguments = parser.parse_args()
     python = arguments.work / "venv" / "bin" / "python"
