@@ -115,7 +115,7 @@ Status Session::answer(std::string user, const engine::RunLimits& limits, OnText
   };
   sequence_ = ids;
   const engine::Tokenizer& tokenizer = *model_.tokenizer();
-  const Status status = generator_->run(
+  Status status = generator_->run(
       ids, settings, limits,
       [&](int32_t id, std::string_view text) {
         sequence_.push_back(id);

@@ -96,7 +96,7 @@ Status answer(chat::Session& session, std::string message) {
   limits.cancel = interrupt.flag();
   engine::GenerateResult result;
   Screen screen;
-  const Status status = session.answer(
+  Status status = session.answer(
       std::move(message), limits,
       [&](chat::Part part, std::string_view text) { return screen.write(part, text); }, &result);
   if (status.ok() || result.generated_tokens > 0) COLIBRI_TRY(screen.finish());

@@ -72,7 +72,8 @@ Result<Value> map_attribute(Call& call) {
   std::vector<Value> mapped;
   for (const Value& item : items) {
     COLIBRI_ASSIGN(Value value, get_path(call.host.budget, item, *attribute));
-    mapped.push_back(fallback != nullptr && is_undefined(value) ? *fallback : std::move(value));
+    if (fallback != nullptr && is_undefined(value)) value = *fallback;
+    mapped.push_back(std::move(value));
   }
   return make_list(call.host.budget, std::move(mapped), List::Kind::kGenerator);
 }

@@ -122,6 +122,7 @@ Result<Value> items_filter(Call& call) {
 Result<Value> sorted(Budget& budget, std::vector<Keyed> keyed, bool descending) {
   COLIBRI_TRY(sort_by_key(budget, keyed, descending));
   std::vector<Value> items;
+  items.reserve(keyed.size());
   for (Keyed& entry : keyed) items.push_back(std::move(entry.item));
   return make_list(budget, std::move(items));
 }

@@ -58,7 +58,9 @@ Result<Value> make_dict(Budget& budget, std::vector<std::pair<Value, Value>> ent
   COLIBRI_TRY(budget.allocate(sizeof(Dict) + entries.size() * 3 * sizeof(Value)));
   auto dict = std::make_shared<Dict>();
   dict->entries.reserve(entries.size());
-  for (auto& [key, value] : entries) {
+  for (std::pair<Value, Value>& entry : entries) {
+    Value& key = entry.first;
+    Value& value = entry.second;
     dict->depth = std::max(dict->depth, 1 + depth_of(value));
     if (as_list(key) || as_dict(key) || is_undefined(key)) {
       return invalid_argument("a key of a dict must be a text or a number, not " + type_name(key));
