@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -18,10 +17,9 @@ namespace {
 // Size of the trie, its units, the texts.
 std::string map_of(const std::vector<uint32_t>& units, std::string_view texts) {
   const auto size = static_cast<uint32_t>(units.size() * 4);
-  std::string bytes(4 + size, '\0');
-  std::memcpy(bytes.data(), &size, 4);
-  std::memcpy(bytes.data() + 4, units.data(), size);
-  return bytes + std::string(texts);
+  std::string bytes(reinterpret_cast<const char*>(&size), 4);
+  bytes.append(reinterpret_cast<const char*>(units.data()), size);
+  return bytes.append(texts);
 }
 
 // "A" becomes the text at `value`: root, its child 'A' with a leaf, the leaf.
