@@ -13,6 +13,7 @@
 #include "runtime/engine/layers.h"
 #include "runtime/engine/limits.h"
 #include "runtime/engine/phase.h"
+#include "runtime/engine/recorder.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/routing.h"
 #include "runtime/engine/workspace.h"
@@ -50,6 +51,8 @@ class Context {
   int64_t vocabulary() const { return parts_.spec->vocabulary; }
   unsigned threads() const { return runner_.pool().threads(); }
   void reset() { tokens_ = 0; }
+  // What the workers do from now on goes to a recorder of at least threads() workers; null ends it.
+  void record_to(Recorder* recorder) { runner_.record_to(recorder); }
   // Forgets the tokens from position `tokens` on, which is at most tokens().
   void truncate(int64_t tokens) { tokens_ = std::min(tokens_, tokens); }
 
@@ -81,6 +84,8 @@ class Context {
   Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
   // Also computes the shared expert's weights. quantize: of the normed rows.
   Status route(const RoutedFfn& routed, const Call& quantize, int64_t rows, uint64_t step);
+  // The next experts that can be computed; those that are missing are loaded first.
+  Result<std::span<const experts::Visit::Lease>> next_wave();
   // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].
   struct Groups {
     int64_t count = 0;

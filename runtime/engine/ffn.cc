@@ -69,7 +69,7 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
   routing_.begin(work_.chosen, rows);
   visit_->begin(step, routed.index, routing_.distinct());
   for (;;) {
-    COLIBRI_ASSIGN(const auto wave, visit_->next(runner_.pool(), runner_.threads()));
+    COLIBRI_ASSIGN(const auto wave, next_wave());
     if (wave.empty()) break;
     routing_.begin_wave();
     for (const experts::Visit::Lease& lease : wave) {
@@ -95,6 +95,14 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
       routed.shared_gate, work_.normed.view(rows), work_.normed_prepared.view(rows),
       matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1, work_.shared_weight));
   return runner_.run({{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
+}
+
+Result<std::span<const experts::Visit::Lease>> Context::next_wave() {
+  Recorder* const recorder = runner_.recorder();
+  if (recorder != nullptr) recorder->begin_phase(Recorder::Phase::Kind::kExperts);
+  auto wave = visit_->next(runner_.pool(), runner_.threads());
+  if (recorder != nullptr) recorder->end_phase();
+  return wave;
 }
 
 Status Context::run_ffn(const Ffn& ffn, const Groups& groups,

@@ -37,6 +37,7 @@ Status PhaseRunner::run(std::initializer_list<Call> calls) {
   }
   parts[count] = {nullptr, tasks};
 
+  if (recorder_ != nullptr) recorder_->begin_phase(Recorder::Phase::Kind::kOperators);
   std::atomic<const Call*> failed = nullptr;
   const colibri_status code =
       pool_->run(tasks, threads_, [&](unsigned worker, int64_t begin, int64_t end) {
@@ -46,15 +47,18 @@ Status PhaseRunner::run(std::initializer_list<Call> calls) {
           const int64_t to = std::min(end, parts[i + 1].first);
           if (from >= to) continue;
           const Operator& op = *parts[i].call->what;
+          const auto started = recorder_ == nullptr ? Recorder::Time() : Recorder::Clock::now();
           const colibri_status status =
               op.table()->op_run(op.state(), parts[i].call->arguments, from - parts[i].first,
                                  to - parts[i].first, scratch);
+          if (recorder_ != nullptr) recorder_->add(worker, &op, started);
           if (status == COLIBRI_OK) continue;
           failed.store(parts[i].call, std::memory_order_relaxed);
           return status;
         }
         return colibri_status{COLIBRI_OK};
       });
+  if (recorder_ != nullptr) recorder_->end_phase();
   if (code == COLIBRI_OK) return {};
   const Operator& op = *failed.load()->what;
   return {code, "plugin " + op.choice().plugin->id() + ": " + op.description() +

@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/engine/operator.h"
+#include "runtime/engine/recorder.h"
 
 namespace colibri::engine {
 
@@ -29,6 +30,9 @@ class PhaseRunner {
   void use_threads(unsigned threads) { threads_ = threads; }
   unsigned threads() const { return threads_; }
   ThreadPool& pool() const { return *pool_; }
+  // null = nothing is recorded.
+  void record_to(Recorder* recorder) { recorder_ = recorder; }
+  Recorder* recorder() const { return recorder_; }
 
   // Runs all tasks of the calls; they must not depend on each other. A failing kernel is named.
   Status run(std::initializer_list<Call> calls);
@@ -40,6 +44,7 @@ class PhaseRunner {
   unsigned threads_ = 1;
   Memory scratch_;
   uint64_t scratch_bytes_ = 0;
+  Recorder* recorder_ = nullptr;
 };
 
 }  // namespace colibri::engine
