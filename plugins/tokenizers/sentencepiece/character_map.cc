@@ -26,6 +26,7 @@ class Trie {
  public:
   Trie(std::string_view bytes, std::string_view texts)
       : units_(bytes.size() / sizeof(uint32_t)), texts_(texts) {
+    if (units_.empty()) return;  // memcpy takes no null pointer, not even for no bytes
     std::memcpy(units_.data(), bytes.data(), units_.size() * sizeof(uint32_t));
   }
 
