@@ -43,7 +43,7 @@ bool continues(const DecodeState& state, uint8_t byte) {
 }  // namespace
 
 void TextOut::append(std::string_view more) {
-  if (size <= capacity && more.size() <= capacity - size) {
+  if (!more.empty() && size <= capacity && more.size() <= capacity - size) {
     std::memcpy(text + size, more.data(), more.size());
   }
   size += more.size();

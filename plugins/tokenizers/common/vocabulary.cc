@@ -16,7 +16,7 @@ Result<Vocabulary> Vocabulary::of(const std::vector<Entry>& entries) {
   }
   Vocabulary vocabulary;
   vocabulary.text_.reserve(bytes);
-  vocabulary.tokens_.resize(static_cast<size_t>(last + 1));
+  vocabulary.tokens_.resize(static_cast<size_t>(last) + 1);
   vocabulary.ids_.reserve(entries.size());
   std::vector<bool> taken(vocabulary.tokens_.size());
   for (const auto& [text, id] : entries) {
