@@ -18,29 +18,34 @@ colibri_rope_args rope_arguments(const RopeTable& table, const int32_t* position
 
 }  // namespace
 
-Status Context::attend(const Layer& layer, size_t index, int64_t rows) {
+Status Context::attend(const Layer& layer, size_t index, PassRows pass) {
+  const int64_t rows = pass.rows;
   const colibri_tensor normed = work_.normed.view(rows);
   const auto norm = norm_arguments(layer.attention_norm, work_.residual.view(rows), normed);
   COLIBRI_TRY(runner_.run({{layer.attention_norm.op, &norm}}));
   const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows));
   COLIBRI_TRY(runner_.run({{layer.quantize_attention_input, &prepare}}));
-  COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, index, rows)
-                        : attend_gqa(*layer.gqa, index, rows));
-  const colibri_tensor attended = work_.attended.view(rows);
-  const colibri_tensor attended_prepared = work_.attended_prepared.view(rows);
+  COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, index, pass)
+                        : attend_gqa(*layer.gqa, index, pass));
+  if (pass.wanted < rows) work_.residual.move_to_front(pass.first(), pass.wanted);
+  const colibri_tensor attended = work_.attended.view(pass.wanted);
+  const colibri_tensor attended_prepared = work_.attended_prepared.view(pass.wanted);
   const auto prepare_out = quantize_arguments(attended, attended_prepared);
   COLIBRI_TRY(runner_.run({{layer.quantize_attention_output, &prepare_out}}));
-  const Product o(layer.o, attended, attended_prepared, work_.branch.view(rows));
+  const Product o(layer.o, attended, attended_prepared, work_.branch.view(pass.wanted));
   COLIBRI_TRY(runner_.run({{layer.o.op, o.get()}}));
-  return add(layer, rows, nullptr);
+  return add(layer, pass.wanted, nullptr);
 }
 
-Status Context::attend_gqa(const GqaAttention& attention, size_t index, int64_t rows) {
+Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows pass) {
   const model::ModelSpec& spec = *parts_.spec;
+  const int64_t rows = pass.rows, first = pass.first();
   const colibri_tensor normed = work_.normed.view(rows);
   const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
-  const colibri_tensor q = work_.q.view(rows), k = work_.k.view(rows), v = work_.v.view(rows);
-  const Product q_product(attention.q, normed, normed_prepared, q);
+  const colibri_tensor q = work_.q.view(pass.wanted);
+  const colibri_tensor k = work_.k.view(rows), v = work_.v.view(rows);
+  const Product q_product(attention.q, work_.normed.view(pass.wanted, first),
+                          work_.normed_prepared.view(pass.wanted, first), q);
   const Product k_product(attention.k, normed, normed_prepared, k);
   const Product v_product(attention.v, normed, normed_prepared, v);
   COLIBRI_TRY(runner_.run({{attention.q.op, q_product.get()},
@@ -53,7 +58,7 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, int64_t 
   const auto q_norm = norm_arguments(attention.q_norm, q_rows, q_rows);
   const auto k_norm = norm_arguments(attention.k_norm, k_rows, k_rows);
   COLIBRI_TRY(runner_.run({{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
-  const auto rope_q = rope_arguments(*parts_.rope, work_.position, q);
+  const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, k);
   COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
@@ -67,8 +72,8 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, int64_t 
 
   auto attend = arguments<colibri_attention_args>();
   attend.q = q;
-  attend.output = work_.attended.view(rows);
-  attend.position = work_.position;
+  attend.output = work_.attended.view(pass.wanted);
+  attend.position = work_.position + first;
   attend.k_cache = cache_.k(index);
   attend.v_cache = cache_.v(index);
   if (attention.sinks != nullptr) {
@@ -79,17 +84,19 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, int64_t 
 
 // The key projection is absorbed into the query and the value projection comes after attention, so
 // that only the latent is cached: DeepSeek-AI, "DeepSeek-V2", arXiv:2405.04434, section 2.1.
-Status Context::attend_mla(const MlaAttention& attention, size_t index, int64_t rows) {
+Status Context::attend_mla(const MlaAttention& attention, size_t index, PassRows pass) {
   const model::ModelSpec& spec = *parts_.spec;
-  const colibri_tensor normed = work_.normed.view(rows);
-  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
-  const colibri_tensor q = work_.q.view(rows), kv = work_.kv.view(rows);
-  const colibri_tensor q_latent = work_.q_latent.view(rows);
-  const colibri_tensor q_latent_prepared = work_.q_latent_prepared.view(rows);
+  const int64_t rows = pass.rows, wanted = pass.wanted, first = pass.first();
+  const colibri_tensor q = work_.q.view(wanted), kv = work_.kv.view(rows);
+  const colibri_tensor q_latent = work_.q_latent.view(wanted);
+  const colibri_tensor q_latent_prepared = work_.q_latent_prepared.view(wanted);
   const bool has_q_latent = attention.q_down.op != nullptr;
   const Linear& q_first = has_q_latent ? attention.q_down : attention.q_up;
-  const Product q_first_product(q_first, normed, normed_prepared, has_q_latent ? q_latent : q);
-  const Product kv_product(attention.kv_down, normed, normed_prepared, kv);
+  const Product q_first_product(q_first, work_.normed.view(wanted, first),
+                                work_.normed_prepared.view(wanted, first),
+                                has_q_latent ? q_latent : q);
+  const Product kv_product(attention.kv_down, work_.normed.view(rows),
+                           work_.normed_prepared.view(rows), kv);
   COLIBRI_TRY(
       runner_.run({{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
 
@@ -104,7 +111,7 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, int64_t 
     const Product q_up(attention.q_up, q_latent, q_latent_prepared, q);
     COLIBRI_TRY(runner_.run({{attention.q_up.op, q_up.get()}}));
   }
-  const auto rope_q = rope_arguments(*parts_.rope, work_.position, q);
+  const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, kv);
   COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
@@ -116,17 +123,29 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, int64_t 
 
   const int64_t nope = spec.head_dim - spec.rope.dims;
   const colibri_tensor heads = heads_of(q, spec.heads);
-  const colibri_tensor absorbed = work_.absorbed.view(rows * spec.heads);
-  const colibri_tensor mixed = work_.mixed.view(rows * spec.heads);
+  const colibri_tensor absorbed = work_.absorbed.view(wanted * spec.heads);
+  const colibri_tensor mixed = work_.mixed.view(wanted * spec.heads);
+  number_heads(wanted);
   COLIBRI_TRY(run_heads(attention.k_absorb, columns(heads, 0, nope), absorbed));
   auto attend = arguments<colibri_mla_attention_args>();
   attend.q_latent = absorbed;
   attend.q_rope = columns(heads, nope, spec.rope.dims);
   attend.output = mixed;
-  attend.position = work_.position;
+  attend.position = work_.position + first;
   attend.cache = cache_.k(index);
   COLIBRI_TRY(runner_.run({{attention.attention, &attend}}));
-  return run_heads(attention.v_up, mixed, heads_of(work_.attended.view(rows), spec.heads));
+  return run_heads(attention.v_up, mixed, heads_of(work_.attended.view(wanted), spec.heads));
+}
+
+void Context::number_heads(int64_t rows) {
+  const int64_t heads = parts_.spec->heads;
+  for (int64_t head = 0; head < heads; ++head) {
+    work_.head_begin[head] = head * rows;
+    for (int64_t row = 0; row < rows; ++row) {
+      work_.head_row[head * rows + row] = static_cast<int32_t>(row * heads + head);
+    }
+  }
+  work_.head_begin[heads] = heads * rows;
 }
 
 Status Context::run_heads(const HeadLinear& product, const colibri_tensor& input,

@@ -61,13 +61,11 @@ Status Context::forward(std::span<const int32_t> ids, LogitsOf which, float* log
   while (done < ids.size()) {
     const size_t n = std::min(ids.size() - done, static_cast<size_t>(parts_.max_rows));
     const auto rows = static_cast<int64_t>(n);
-    COLIBRI_TRY(pass(ids.subspan(done, n), tokens_ + static_cast<int64_t>(done), limits));
+    const int64_t last = done + n == ids.size() ? 1 : 0;
+    const int64_t wanted = which == LogitsOf::kAll ? rows : last;
+    COLIBRI_TRY(pass(ids.subspan(done, n), tokens_ + static_cast<int64_t>(done), wanted, limits));
+    COLIBRI_TRY(head(wanted, logits + (which == LogitsOf::kAll ? done * vocabulary : 0)));
     done += n;
-    if (which == LogitsOf::kAll) {
-      COLIBRI_TRY(head(0, rows, logits + (done - n) * vocabulary));
-    } else if (done == ids.size()) {
-      COLIBRI_TRY(head(rows - 1, 1, logits));
-    }
   }
   const size_t values = (which == LogitsOf::kAll ? ids.size() : 1) * vocabulary;
   for (size_t i = 0; i < values; ++i) {
@@ -82,13 +80,12 @@ Status Context::forward(std::span<const int32_t> ids, LogitsOf which, float* log
   return {};
 }
 
-Status Context::pass(std::span<const int32_t> ids, int64_t first_position,
+Status Context::pass(std::span<const int32_t> ids, int64_t first_position, int64_t wanted,
                      const RunLimits& limits) {
   const auto rows = static_cast<int64_t>(ids.size());
   for (int64_t i = 0; i < rows; ++i) {
     work_.position[i] = static_cast<int32_t>(first_position + i);
   }
-  if (parts_.spec->attention == model::AttentionKind::kMla) number_heads(rows);
   auto embed = arguments<colibri_embed_args>();
   embed.table = parts_.layers->embedding->tensor;
   embed.ids = vector(rows, const_cast<int32_t*>(ids.data()));
@@ -100,28 +97,19 @@ Status Context::pass(std::span<const int32_t> ids, int64_t first_position,
   for (size_t i = 0; i < parts_.layers->layers.size(); ++i) {
     COLIBRI_TRY(limits.check());
     const Layer& layer = parts_.layers->layers[i];
-    COLIBRI_TRY(attend(layer, i, rows));
-    COLIBRI_TRY(feed_forward(layer, rows, step));
+    const PassRows here = {rows, i + 1 == parts_.layers->layers.size() ? wanted : rows};
+    COLIBRI_TRY(attend(layer, i, here));
+    if (here.wanted > 0) COLIBRI_TRY(feed_forward(layer, here.wanted, step));
   }
   return {};
 }
 
-void Context::number_heads(int64_t rows) {
-  const int64_t heads = parts_.spec->heads;
-  for (int64_t head = 0; head < heads; ++head) {
-    work_.head_begin[head] = head * rows;
-    for (int64_t row = 0; row < rows; ++row) {
-      work_.head_row[head * rows + row] = static_cast<int32_t>(row * heads + head);
-    }
-  }
-  work_.head_begin[heads] = heads * rows;
-}
-
-Status Context::head(int64_t first, int64_t rows, float* logits) {
+Status Context::head(int64_t rows, float* logits) {
+  if (rows == 0) return {};
   const Layers& layers = *parts_.layers;
-  const colibri_tensor normed = work_.normed.view(rows, first);
-  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows, first);
-  const auto norm = norm_arguments(layers.final_norm, work_.residual.view(rows, first), normed);
+  const colibri_tensor normed = work_.normed.view(rows);
+  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
+  const auto norm = norm_arguments(layers.final_norm, work_.residual.view(rows), normed);
   COLIBRI_TRY(runner_.run({{layers.final_norm.op, &norm}}));
   const auto prepare = quantize_arguments(normed, normed_prepared);
   COLIBRI_TRY(runner_.run({{layers.quantize_head_input, &prepare}}));

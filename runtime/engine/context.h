@@ -66,17 +66,26 @@ class Context {
   Context(const ForwardParts& parts, int64_t max_tokens, PhaseRunner runner);
 
   Status check(std::span<const int32_t> ids) const;
-  // One pass over the layers, at most max_rows ids; positions follow tokens_ + done.
-  Status pass(std::span<const int32_t> ids, int64_t first_position, const RunLimits& limits);
+  // One pass over the layers, at most max_rows ids; positions follow tokens_ + done. Only the last
+  // `wanted` rows leave the last layer, as the first of the residual.
+  Status pass(std::span<const int32_t> ids, int64_t first_position, int64_t wanted,
+              const RunLimits& limits);
+  // Logits of the first rows that left the last layer.
+  Status head(int64_t rows, float* logits);
+
+  // The rows that come into a layer, and how many of them, the last ones, leave it: all but in the
+  // last layer, where the others are done when their keys and values are in the cache.
+  struct PassRows {
+    int64_t rows, wanted;
+    int64_t first() const { return rows - wanted; }
+  };
+  // attention.cc: adds a layer's attention to the residual of the wanted rows, which become the
+  // first rows.
+  Status attend(const Layer& layer, size_t index, PassRows pass);
+  Status attend_gqa(const GqaAttention& attention, size_t index, PassRows pass);
+  Status attend_mla(const MlaAttention& attention, size_t index, PassRows pass);
   // The groups of products of each head (Workspace::head_row).
   void number_heads(int64_t rows);
-  // Logits of rows [first, first + rows) of the pass.
-  Status head(int64_t first, int64_t rows, float* logits);
-
-  // attention.cc: adds a layer's attention to the residual.
-  Status attend(const Layer& layer, size_t index, int64_t rows);
-  Status attend_gqa(const GqaAttention& attention, size_t index, int64_t rows);
-  Status attend_mla(const MlaAttention& attention, size_t index, int64_t rows);
   Status run_heads(const HeadLinear& product, const colibri_tensor& input,
                    const colibri_tensor& output);
 

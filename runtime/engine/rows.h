@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "colibri/kernels.h"
 #include "runtime/base/memory.h"
@@ -64,6 +65,11 @@ class Rows {
   colibri_tensor view(int64_t rows, int64_t first = 0) const {
     return matrix(dtype_, COLIBRI_LAYOUT_ROWS, rows, cols_,
                   memory_ + static_cast<uint64_t>(first) * row_bytes(dtype_, cols_));
+  }
+  void move_to_front(int64_t first, int64_t rows) const {
+    const uint64_t bytes = row_bytes(dtype_, cols_);
+    std::memmove(memory_, memory_ + static_cast<uint64_t>(first) * bytes,
+                 static_cast<uint64_t>(rows) * bytes);
   }
 
  private:
