@@ -10,9 +10,12 @@ namespace {
 // About 20 microseconds: longer than the gap between two phases, short enough to leave a shared
 // core alone.
 constexpr int kSpins = 1000;
-// Chunks a thread takes in a phase when the work is even: enough to balance, few enough to keep the
-// counter cold.
-constexpr int64_t kChunksPerThread = 8;
+// A chunk is this part of what is left for each thread: large at first, when kernels gain from many
+// neighbouring tasks, and small in the end, when threads would wait for the last chunk ("guided
+// self-scheduling", Polychronopoulos and Kuck 1987).
+constexpr int64_t kChunksOfRest = 4;
+// But no smaller than this part of all tasks, because each chunk of a kernel has a price.
+constexpr int64_t kMostChunks = 32;
 
 void relax() {
 #if defined(__x86_64__)
@@ -84,11 +87,23 @@ void ThreadPool::serve(unsigned worker) {
   }
 }
 
+ThreadPool::Range ThreadPool::take_chunk() {
+  int64_t begin = next_.load(std::memory_order_relaxed);
+  int64_t end;
+  do {
+    const int64_t left = tasks_ - begin;
+    const int64_t wanted = std::max(left / (kChunksOfRest * threads_in_phase_),
+                                    tasks_ / (kMostChunks * threads_in_phase_));
+    end = begin + std::min(std::max<int64_t>(wanted, 1), left);
+  } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+  return {begin, end};
+}
+
 void ThreadPool::take_chunks(unsigned worker) {
-  for (;;) {
-    const int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (begin >= tasks_ || failure_.load(std::memory_order_relaxed) != COLIBRI_OK) return;
-    const colibri_status code = (*body_)(worker, begin, std::min(begin + chunk_, tasks_));
+  while (failure_.load(std::memory_order_relaxed) == COLIBRI_OK) {
+    const Range chunk = take_chunk();
+    if (chunk.begin == chunk.end) return;
+    const colibri_status code = (*body_)(worker, chunk.begin, chunk.end);
     colibri_status none = COLIBRI_OK;
     if (code != COLIBRI_OK) failure_.compare_exchange_strong(none, code);
   }
@@ -100,7 +115,7 @@ colibri_status ThreadPool::run(int64_t tasks, unsigned threads, Body body) {
   threads = std::clamp(threads, 1u, useful);
   body_ = &body;
   tasks_ = tasks;
-  chunk_ = std::max<int64_t>(1, tasks / (kChunksPerThread * threads));
+  threads_in_phase_ = threads;
   next_.store(0, std::memory_order_relaxed);
   failure_.store(COLIBRI_OK, std::memory_order_relaxed);
   busy_.store(threads - 1, std::memory_order_relaxed);

@@ -44,12 +44,17 @@ class ThreadPool {
   void stop();
   void serve(unsigned worker);
   void take_chunks(unsigned worker);
+  // The next tasks that nobody has; an empty range when there are none left.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range take_chunk();
 
   std::vector<std::unique_ptr<Worker>> workers_;
   // The phase in progress.
   Body const* body_ = nullptr;
   int64_t tasks_ = 0;
-  int64_t chunk_ = 1;
+  int64_t threads_in_phase_ = 1;
   alignas(64) std::atomic<int64_t> next_{0};
   alignas(64) std::atomic<uint32_t> busy_{0};  // called workers that are not done
   std::atomic<colibri_status> failure_{COLIBRI_OK};
