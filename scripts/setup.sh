@@ -18,6 +18,7 @@ build=(
   nlohmann-json3-dev
 )
 test=(
+  libdnnl-dev libopenblas-serial-dev  # the plugins cpu_onednn and cpu_blas
   libgmock-dev libgtest-dev libxxhash-dev python3
   qemu-user-static   # processors that lack what a plugin needs
 )

@@ -5,6 +5,7 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
+#include "plugins/cpu_generic/epilogue.h"
 #include "plugins/cpu_generic/operators.h"
 #include "plugins/cpu_generic/packed_matrix.h"
 #include "plugins/cpu_generic/prepare_block.h"
@@ -28,22 +29,6 @@ float quantised_dot(const PackedMatrix& weight, int64_t column, const cpu::Prepa
     sum = std::fma(static_cast<float>(dot), weight.scale(column, block) * x.scale[block], sum);
   }
   return sum;
-}
-
-// act(gate) * up
-float gated(const OperatorState& state, float gate, float up) {
-  const auto& a = state.grouped_matmul;
-  if (a.clamp != 0) {  // NaN stays NaN
-    if (gate > a.clamp) gate = a.clamp;
-    if (up > a.clamp) up = a.clamp;
-    if (up < -a.clamp) up = -a.clamp;
-  }
-  if (a.activation == COLIBRI_ACTIVATION_SILU) {
-    const float alpha = a.alpha == 0 ? 1 : a.alpha;
-    gate = gate / (1 + state.math->exp(-alpha * gate));
-  }
-  if (a.up_offset != 0) up = up + a.up_offset;
-  return gate * up;
 }
 
 // The rows of a part of a product, and the weights of its group.
@@ -88,10 +73,8 @@ class Part {
   }
 
   float output(int64_t column, uint8_t* input) const {
-    const float first = product(0, column, input);
-    if (gated_) return gated(state_, first, product(1, column, input));
-    if (state_.grouped_matmul.activation == COLIBRI_ACTIVATION_NONE) return first;
-    return 1 / (1 + state_.math->exp(-first));  // sigmoid
+    const float sums[2] = {product(0, column, input), gated_ ? product(1, column, input) : 0};
+    return finished(state_.grouped_matmul, *state_.math, sums);
   }
 
   void write_row(int64_t row, uint8_t* input) const {

@@ -62,7 +62,8 @@ void Checker::check(const Question& question, const Call& call) {
     if (!status.ok())
       return fail(question, std::string(schedule_name(schedule)) + ": " + status.text());
     for (size_t i = 0; i < want.size(); ++i) {
-      const std::string what = difference(want[i], got[i]);
+      const bool is_exact = table_.numerics == COLIBRI_NUMERICS_IDENTICAL;
+      const std::string what = (is_exact ? difference : distance)(want[i], got[i]);
       if (!what.empty()) return fail(question, std::string(schedule_name(schedule)) + ": " + what);
     }
   }

@@ -33,8 +33,8 @@ OperatorReport check_answers(uint64_t answers, Extent extent) {
 std::string table_problem(const colibri_kernels_0& table) {
   if (table.struct_size < sizeof(table)) return "the table is smaller than that of this header";
   if (table.draft != COLIBRI_KERNELS_DRAFT) return "the table is of another draft";
-  if (table.numerics != COLIBRI_NUMERICS_IDENTICAL)
-    return "only identical plugins have the reference's bytes";
+  if (table.numerics < COLIBRI_NUMERICS_IDENTICAL || table.numerics > COLIBRI_NUMERICS_APPROXIMATE)
+    return "the numerics are of no known class";
   const bool complete = table.supports != nullptr && table.pack_layout != nullptr &&
                         table.pack != nullptr && table.op_create != nullptr &&
                         table.op_tasks != nullptr && table.op_run != nullptr;

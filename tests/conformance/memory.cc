@@ -2,6 +2,7 @@
 #include "tests/conformance/memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -121,6 +122,24 @@ std::string difference(const Output& want, const Output& got) {
   const size_t at = static_cast<size_t>(first - want.bytes.begin()) / 4 * 4;
   return want.name + " differs at byte " + std::to_string(at) + ": expected " +
          number_text(want.bytes, at) + ", got " + number_text(got.bytes, at);
+}
+
+std::string distance(const Output& want, const Output& got) {
+  if (want.bytes.size() != got.bytes.size() || !got.guards_intact) return difference(want, got);
+  std::vector<float> a(want.bytes.size() / sizeof(float)), b(a.size());
+  std::memcpy(a.data(), want.bytes.data(), a.size() * sizeof(float));
+  std::memcpy(b.data(), got.bytes.data(), b.size() * sizeof(float));
+  float largest = 0;
+  for (const float number : a) {
+    if (std::isfinite(number)) largest = std::max(largest, std::fabs(number));
+  }
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool equal = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+    if (equal || std::fabs(a[i] - b[i]) <= 1e-5f * largest) continue;
+    return want.name + " at number " + std::to_string(i) + ": expected about " +
+           std::to_string(a[i]) + ", got " + std::to_string(b[i]);
+  }
+  return "";
 }
 
 }  // namespace colibri::conformance

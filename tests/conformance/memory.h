@@ -60,4 +60,8 @@ struct Output {
 // "" if equal, else what differs first.
 std::string difference(const Output& want, const Output& got);
 
+// The same for the f32 outputs of a plugin that is not identical: equal where they are not finite, else within 1e-5 of the largest
+// finite number wanted.
+std::string distance(const Output& want, const Output& got);
+
 }  // namespace colibri::conformance

@@ -48,6 +48,20 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.stdout.decode().strip(), want.strip())
             self.assertRegex(done.stderr.decode(), r"\d+ tokens \(end of text\) \| prompt \d+ tokens")
 
+    def test_the_fastest_numerics_may_multiply_by_a_library(self):
+        sample = (SOURCE / "models/demo/sample_log.txt").read_bytes()
+        want = (SOURCE / "models/demo/sample_log.expected.en.txt").read_text(encoding="utf-8").strip()
+        plugins = json.loads(colibri("plugins", "list", "--json").stdout)["plugins"]
+        libraries = [plugin["id"] for plugin in plugins if plugin["id"] in ("cpu_blas", "cpu_onednn")]
+        if not libraries:
+            self.skipTest("built without OpenBLAS and oneDNN")
+        for library in libraries:
+            pin = ("--set", f"plugins.operators.grouped_matmul={library}")
+            self.refused("run", DEMO, *pin, stdin=sample, says="its results are approximate")
+            done = colibri("run", DEMO, "--set", "numerics=fastest", *pin, stdin=sample)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertEqual(done.stdout.decode().strip(), want)
+
     def test_json_holds_what_text_streams(self):
         text = colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30).stdout.decode()
         made = json.loads(colibri("run", TEXT_MODEL, "-p", "The fan", "-n", 30, "--json").stdout)
