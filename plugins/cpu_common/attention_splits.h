@@ -77,10 +77,14 @@ void attend(const Source& source, const AttentionScratch& scratch, int64_t count
     for (int64_t step = std::max(split, begin / kStepKeys * kStepKeys); step < split_end;
          step += kStepKeys) {
       const auto here = source.step(step, std::min(step + kStepKeys, split_end));
-      for (int64_t i = 0; i < count; i += 4) {
-        attend_step<S>(here, scratch.queries + i, std::min<int64_t>(4, count - i),
-                       scratch.sums + i * width, width);
-      }
+      constexpr int kWide = kWideQueries<S>;
+      int64_t i = 0;
+      for (; i + kWide <= count; i += kWide)
+        attend_step<S, kWide>(here, scratch.queries + i, scratch.sums + i * width, width);
+      for (; i + 4 <= count; i += 4)
+        attend_step<S, 4>(here, scratch.queries + i, scratch.sums + i * width, width);
+      for (; i < count; ++i)
+        attend_step<S, 1>(here, scratch.queries + i, scratch.sums + i * width, width);
     }
     for (int64_t i = 0; i < count; ++i) {
       AttentionQuery& query = scratch.queries[i];

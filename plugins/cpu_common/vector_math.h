@@ -72,6 +72,13 @@ struct Lanes16 {
   }
 };
 
+template <class S>
+COLIBRI_INLINE Lanes16<S> fma(typename S::F a, const Lanes16<S>& b, Lanes16<S> c) {
+  COLIBRI_UNROLL
+  for (int i = 0; i < Lanes16<S>::kVectors; ++i) c.v[i] = S::fma(a, b.v[i], c.v[i]);
+  return c;
+}
+
 // The fold of 16 lanes: 16 -> 8 -> 4 -> 2 -> 1.
 template <class S>
 COLIBRI_INLINE float fold(const Lanes16<S>& lanes) {
