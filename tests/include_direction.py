@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails when the source breaks a rule of the house that no compiler checks.
 
-1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- chat <- api, server, cli;
+1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- bench, chat <- api, server, cli;
    plugins see the public headers, their own folder, plugins/common, plugins/cpu_common and runtime/base.
 2. yaml-cpp, Boost.DLL and the like are included by one source file each, so that they can be replaced there.
 3. Numeric code calls no transcendental function of libm: they differ between systems (docs/numerics.md).
@@ -24,10 +24,11 @@ ROOMS = {
     "model": ["base", "machine", "config", "plugin"],
     "experts": ["base", "machine", "config", "plugin", "model"],
     "engine": ["base", "machine", "config", "plugin", "model", "experts"],
+    "bench": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
     "chat": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
     "api": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
     "server": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
-    "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
+    "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "bench", "chat"],
 }
 
 # header prefix -> how many source files may include it

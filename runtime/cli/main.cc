@@ -8,6 +8,7 @@
 
 #include "colibri/plugin.h"
 #include "runtime/base/log.h"
+#include "runtime/cli/bench_command.h"
 #include "runtime/cli/cache_command.h"
 #include "runtime/cli/chat_command.h"
 #include "runtime/cli/command.h"
@@ -38,6 +39,7 @@ int run_program(int argc, char** argv) {
   add_run_command(app, invocation);
   add_chat_command(app, invocation);
   add_plan_command(app, invocation);
+  add_bench_command(app, invocation);
   add_inspect_command(app, invocation);
   add_tokenize_command(app, invocation);
   add_plugins_command(app, invocation);

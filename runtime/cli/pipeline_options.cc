@@ -38,6 +38,7 @@ Result<config::Pipeline> PipelineOptions::open() const {
   if (!model.empty() && !pipeline.empty()) {
     overrides.push_back({"model.path", std::filesystem::absolute(model).string(), "-m"});
   }
+  overrides.insert(overrides.end(), more.begin(), more.end());
   for (const std::string& text : set) {
     COLIBRI_ASSIGN(config::Override parsed, config::parse_override(text));
     overrides.push_back(std::move(parsed));

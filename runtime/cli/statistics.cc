@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cli/statistics.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "runtime/base/memory.h"
 #include "runtime/machine/bandwidth.h"
+#include "runtime/machine/process_memory.h"
 
 namespace colibri::cli {
 namespace {
 
 // More than caches hold, and quickly read.
 constexpr uint64_t kMostProbed = 128u << 20;
-
-uint64_t peak_memory_now() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 double rate(double n, double seconds) {
   return seconds > 0 ? n / seconds : 0;
@@ -49,7 +42,8 @@ Statistics Statistics::of(const engine::GenerateResult& result, const engine::Mo
   Statistics made;
   made.result = result;
   if (model.store() != nullptr) made.experts = model.store()->counters();
-  made.peak_memory = peak_memory_now();  // before the measurement takes memory of its own
+  made.peak_memory =
+      machine::peak_resident_bytes();  // before the measurement takes memory of its own
   if (result.generated_tokens > 1) made.decode_limit = measured_decode_limit(model.plan());
   return made;
 }

@@ -13,11 +13,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kMostStreams = 8;
-constexpr uint64_t kStep = 64;  // one cache line of each stream in turn
+constexpr uint64_t kLeastBytes = 256u << 10;  // less is read faster than threads are called
+constexpr uint64_t kStep = 64;                // one cache line of each stream in turn
 // Per number of streams: passes are repeated until this much was read, so that short ones are not
 // lost in the clock's resolution, and the best of kRounds such runs counts.
-constexpr uint64_t kLeastRead = 32u << 20;
+constexpr uint64_t kLeastRead = 8u << 20;
 constexpr int kRounds = 3;
+// A thread reads a chunk as streams that begin at equal distances in it. Which chunk is the better
+// one differs between machines: by their prefetchers, and by the pages that a core remembers.
+constexpr uint64_t kSmallChunk = 1u << 20, kLargeChunk = 4u << 20;
 
 typedef uint64_t Vector __attribute__((vector_size(32)));
 
@@ -41,23 +45,25 @@ uint64_t read_streams(const std::byte* data, uint64_t length) {
 }
 
 template <unsigned kStreams>
-double best_rate(ThreadPool& pool, unsigned threads, const Memory& memory, uint64_t per_thread) {
+double best_rate(ThreadPool& pool, unsigned threads, const Memory& memory, uint64_t chunk) {
   const uint64_t passes = std::max<uint64_t>(kLeastRead / memory.size(), 1);
+  const auto chunks = static_cast<int64_t>(memory.size() / chunk);
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
     const auto start = Clock::now();
     for (uint64_t pass = 0; pass < passes; ++pass) {
-      (void)pool.run(threads, threads, [&](unsigned, int64_t begin, int64_t end) {
-        for (int64_t part = begin; part < end; ++part) {
-          const std::byte* data = memory.data() + static_cast<uint64_t>(part) * per_thread;
-          const uint64_t sum = read_streams<kStreams>(data, per_thread / kStreams);
+      (void)pool.run(chunks, threads, [&](unsigned, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const std::byte* data = memory.data() + static_cast<uint64_t>(i) * chunk;
+          const uint64_t sum = read_streams<kStreams>(data, chunk / kStreams);
           asm volatile("" : : "r"(sum) : "memory");
         }
         return colibri_status{COLIBRI_OK};
       });
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (seconds > 0) best = std::max(best, static_cast<double>(passes * memory.size()) / seconds);
+    const double read = static_cast<double>(passes * static_cast<uint64_t>(chunks) * chunk);
+    if (seconds > 0) best = std::max(best, read / seconds);
   }
   return best;
 }
@@ -65,15 +71,21 @@ double best_rate(ThreadPool& pool, unsigned threads, const Memory& memory, uint6
 }  // namespace
 
 Result<double> measure_read_bandwidth(ThreadPool& pool, unsigned threads, uint64_t bytes) {
-  const uint64_t per_thread =
-      align_up(std::max<uint64_t>(bytes / threads, 1), kStep * kMostStreams);
+  const uint64_t large =
+      align_up(std::clamp<uint64_t>(bytes / threads, 1, kLargeChunk), kStep * kMostStreams);
+  const uint64_t small = std::min(large, kSmallChunk);
   COLIBRI_ASSIGN(const Memory memory,
-                 Memory::allocate(per_thread * threads, "measuring the memory's speed"));
+                 Memory::allocate(align_up(std::max(bytes, large * threads), large),
+                                  "measuring the memory's speed"));
   std::memset(memory.data(), 1, memory.size());  // pages that were never written are all one page
-  return std::max({best_rate<1>(pool, threads, memory, per_thread),
-                   best_rate<2>(pool, threads, memory, per_thread),
-                   best_rate<4>(pool, threads, memory, per_thread),
-                   best_rate<8>(pool, threads, memory, per_thread)});
+  double best = 0;
+  for (const uint64_t chunk : {small, large}) {
+    best = std::max({best, best_rate<1>(pool, threads, memory, chunk),
+                     best_rate<2>(pool, threads, memory, chunk),
+                     best_rate<4>(pool, threads, memory, chunk),
+                     best_rate<8>(pool, threads, memory, chunk)});
+  }
+  return best;
 }
 
 }  // namespace colibri::machine

@@ -97,6 +97,9 @@ FLAGS = {
     "tokenize": {"-m": ["-m", str(SOURCE / "models/demo")], "--set": None,
                  "-p": ["-p", "Another text"], "-f": None, "--chat": None, "--plain": ["--plain"],
                  "--json": ["--json"]},
+    # What it measures is never the same twice: bench_test.py shows its flags.
+    "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "--warmup": None, "--ids": None,
+              "-t": None, "--seed": None, "--json": None, "--trace": None},
     "inspect": {"--json": ["--json"]},
     "plugins list": {"--json": ["--json"]},
     "plugins inspect": {"--json": ["--json"]},

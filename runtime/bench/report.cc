@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/bench/report.h"
+
+#include <cstdio>
+
+#include "runtime/base/memory.h"
+#include "runtime/model/codecs.h"
+#include "runtime/plugin/operator_text.h"
+
+namespace colibri::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kLeastShown = 0.0005;  // as 0.1 %; the JSON has all
+
+Fractions prefill_fractions(const Report& report, const Test& test) {
+  return Fractions::of(prefill_work(report.model->plan(), test.prompt_tokens),
+                       spread(test.prefill_seconds).median, report.limits);
+}
+
+Fractions decode_fractions(const Report& report, const Test& test) {
+  return Fractions::of(decode_work(report.model->plan(), test.prompt_tokens, test.generate_tokens),
+                       spread(test.decode_seconds).median, report.limits);
+}
+
+// Of `tokens` tokens in each of these times.
+Spread rates(double tokens, const std::vector<double>& seconds) {
+  const Spread of = spread(seconds);
+  return {tokens / of.median, tokens / of.most, tokens / of.least};
+}
+
+Json json_of(const Spread& of) {
+  return {{"median", of.median}, {"least", of.least}, {"most", of.most}};
+}
+
+Json json_of(const Breakdown& breakdown) {
+  Json operators = Json::array();
+  for (const Breakdown::Part& part : breakdown.operators) {
+    operators.push_back({{"uses", part.what->uses()},
+                         {"operator", part.what->description()},
+                         {"plugin", part.what->choice().plugin->id()},
+                         {"thread_seconds", part.seconds}});
+  }
+  return {{"threads", breakdown.threads},
+          {"seconds", breakdown.seconds},
+          {"operators", operators},
+          {"waiting_thread_seconds", breakdown.waiting},
+          {"host_thread_seconds", breakdown.host},
+          {"experts_thread_seconds", breakdown.experts}};
+}
+
+Json json_of(const Report& report, const Test& test) {
+  const Fractions prefill = prefill_fractions(report, test);
+  Json json = {{"prompt_tokens", test.prompt_tokens},
+               {"generated_tokens", test.generate_tokens},
+               {"prefill",
+                {{"tokens_per_second", json_of(rates(test.prompt_tokens, test.prefill_seconds))},
+                 {"int8_fraction", prefill.int8},
+                 {"f32_fraction", prefill.f32},
+                 {"breakdown", json_of(test.prefill)}}},
+               {"first_token_seconds", json_of(spread(test.first_token_seconds))},
+               {"chosen", test.chosen}};
+  if (test.generate_tokens == 0) return json;
+  const Fractions decode = decode_fractions(report, test);
+  const auto percentiles = [](const std::vector<double>& values) -> Json {
+    return {{"p50", percentile(values, 50)},
+            {"p95", percentile(values, 95)},
+            {"p99", percentile(values, 99)},
+            {"most", percentile(values, 100)}};
+  };
+  json["decode"] = {
+      {"tokens_per_second", json_of(rates(test.generate_tokens, test.decode_seconds))},
+      {"token_seconds", percentiles(test.token_seconds)},
+      {"token_cpu_seconds", percentiles(test.token_cpu_seconds)},
+      {"read_fraction", decode.read},
+      {"int8_fraction", decode.int8},
+      {"f32_fraction", decode.f32},
+      {"breakdown", json_of(test.decode)}};
+  return json;
+}
+
+template <typename... Values>
+std::string line(const char* format, Values... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof(buffer), format, values...);
+  return std::string(buffer) + "\n";
+}
+
+std::string rate_text(const char* name, const Spread& rate) {
+  return line("  %-12s %.1f tokens/s (%.1f to %.1f)", name, rate.median, rate.least, rate.most);
+}
+
+std::string breakdown_text(const char* name, const Breakdown& breakdown) {
+  std::string text = line("  time of %s, %u threads", name, breakdown.threads);
+  const auto part = [&](double seconds, const std::string& what) {
+    if (seconds < kLeastShown * breakdown.total()) return;
+    text += line("    %5.1f %%  %s", 100 * seconds / breakdown.total(), what.c_str());
+  };
+  for (const Breakdown::Part& each : breakdown.operators) {
+    part(each.seconds, uses_text(*each.what) + " (" + each.what->choice().plugin->id() + ")");
+  }
+  part(breakdown.waiting, "waiting");
+  part(breakdown.host, "between operators");
+  part(breakdown.experts, "experts on their way to memory");
+  return text;
+}
+
+std::string text_of(const Report& report, const Test& test) {
+  const Fractions prefill = prefill_fractions(report, test);
+  std::string text =
+      line("prompt of %u tokens, then %u tokens", test.prompt_tokens, test.generate_tokens);
+  text += rate_text("prefill", rates(test.prompt_tokens, test.prefill_seconds));
+  text += line("  %-12s int8 rate %.0f %%, f32 rate %.0f %%", "of limits", 100 * prefill.int8,
+               100 * prefill.f32);
+  text += line("  %-12s %.2f ms", "first token", 1000 * spread(test.first_token_seconds).median);
+  if (test.generate_tokens > 0) {
+    const Fractions decode = decode_fractions(report, test);
+    text += rate_text("decode", rates(test.generate_tokens, test.decode_seconds));
+    text += line("  %-12s read bandwidth %.0f %%, int8 rate %.0f %%, f32 rate %.0f %%", "of limits",
+                 100 * decode.read, 100 * decode.int8, 100 * decode.f32);
+    const auto percentiles = [&](const char* name, const std::vector<double>& values) {
+      text +=
+          line("  %-12s P50 %.2f ms, P95 %.2f ms, P99 %.2f ms", name, 1000 * percentile(values, 50),
+               1000 * percentile(values, 95), 1000 * percentile(values, 99));
+    };
+    percentiles("a token", test.token_seconds);
+    percentiles("its CPU time", test.token_cpu_seconds);
+  }
+  text += breakdown_text("the prompt", test.prefill);
+  if (test.generate_tokens > 0) text += breakdown_text("the tokens", test.decode);
+  return text;
+}
+
+}  // namespace
+
+std::string text(const Report& report) {
+  const engine::Plan& plan = report.model->plan();
+  std::string text = line("%s, %s, %u threads", plan.pipeline.model.path.c_str(),
+                          plan.spec.architecture.c_str(), plan.threads);
+  text += line("loaded in %.2f s, peak memory %s", report.load_seconds,
+               human_bytes(report.peak_memory).c_str());
+  text +=
+      line("limits of the machine now: read %.1f GB/s, int8 %.0f GOP/s, f32 %.0f GFLOP/s",
+           report.limits.read / 1e9, report.limits.rates.int8 / 1e9, report.limits.rates.f32 / 1e9);
+  for (const Test& test : report.tests) text += text_of(report, test);
+  return text;
+}
+
+Json json(const Report& report) {
+  const engine::Plan& plan = report.model->plan();
+  Json tests = Json::array();
+  for (const Test& test : report.tests) tests.push_back(json_of(report, test));
+  return {{"model", plan.pipeline.model.path.string()},
+          {"architecture", plan.spec.architecture},
+          {"threads", plan.threads},
+          {"kv", model::codec_name(plan.pipeline.context.kv)},
+          {"prefill_chunk", plan.max_rows},
+          {"seed", plan.pipeline.generate.seed},
+          {"warmup", report.settings.warmup},
+          {"repeats", report.settings.repeats},
+          {"load_seconds", report.load_seconds},
+          {"peak_memory_bytes", report.peak_memory},
+          {"limits",
+           {{"read_bytes_per_second", report.limits.read},
+            {"int8_operations_per_second", report.limits.rates.int8},
+            {"f32_operations_per_second", report.limits.rates.f32}}},
+          {"tests", tests}};
+}
+
+}  // namespace colibri::bench

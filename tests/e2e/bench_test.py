@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""colibri bench: what it reports holds together, and its flags do what they say. No time is judged.
+
+    bench_test.py COLIBRI SOURCE
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+COLIBRI, SOURCE = sys.argv[1], Path(sys.argv[2])
+DEMO = SOURCE / "models/demo"
+OTHER_MODEL = SOURCE / "tests/golden/models/gqa2_f32"
+DONE, FAILED, REFUSED = 0, 1, 2
+
+
+def colibri(*args):
+    return subprocess.run([COLIBRI, *map(str, args)], capture_output=True, check=False)
+
+
+def bench(*args):
+    done = colibri("bench", *args, "--json")
+    assert done.returncode == DONE, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="colibri 测 "))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def check_spread(self, of):
+        self.assertGreater(of["least"], 0)
+        self.assertLessEqual(of["least"], of["median"])
+        self.assertLessEqual(of["median"], of["most"])
+
+    def check_breakdown(self, of, threads, used):
+        self.assertEqual(of["threads"], threads)
+        parts = [part["thread_seconds"] for part in of["operators"]]
+        self.assertEqual(parts, sorted(parts, reverse=True))
+        rest = [of[key] for key in ("waiting_thread_seconds", "host_thread_seconds", "experts_thread_seconds")]
+        self.assertTrue(all(part >= 0 for part in parts + rest), of)
+        all_seconds = threads * of["seconds"]
+        self.assertAlmostEqual(sum(parts) + sum(rest), all_seconds, delta=0.001 * all_seconds)
+        uses = [use for part in of["operators"] for use in part["uses"]]
+        self.assertEqual(len(uses), len(set(uses)))
+        for use in used:
+            self.assertIn(use, uses)
+        for part in of["operators"]:
+            self.assertTrue(part["operator"] and part["plugin"])
+
+    def test_a_report_holds_together(self):
+        made = bench(DEMO, "-p", "24,8", "-n", "6,0", "-r", 3, "--warmup", 0, "-t", 2)
+        self.assertEqual((made["architecture"], made["threads"], made["kv"]), ("mixtral", 2, "f16"))
+        self.assertEqual((made["repeats"], made["warmup"]), (3, 0))
+        self.assertGreater(made["load_seconds"], 0)
+        self.assertGreater(made["peak_memory_bytes"], 4 << 20)
+        self.assertEqual(set(made["limits"]), {"read_bytes_per_second", "int8_operations_per_second",
+                                               "f32_operations_per_second"})
+        self.assertTrue(all(limit > 0 for limit in made["limits"].values()))
+        lengths = [(test["prompt_tokens"], test["generated_tokens"]) for test in made["tests"]]
+        self.assertEqual(lengths, [(24, 6), (24, 0), (8, 6), (8, 0)])
+        for test in made["tests"]:
+            tokens = test["generated_tokens"]
+            self.assertEqual(len(test["chosen"]), tokens + 1)
+            prefill = test["prefill"]
+            self.check_spread(prefill["tokens_per_second"])
+            self.check_spread(test["first_token_seconds"])
+            # The first token comes behind the prompt.
+            self.assertGreaterEqual(test["first_token_seconds"]["median"],
+                                    test["prompt_tokens"] / prefill["tokens_per_second"]["most"])
+            self.assertEqual(prefill["int8_fraction"], 0)  # its weights are bf16
+            self.assertGreater(prefill["f32_fraction"], 0)
+            self.check_breakdown(prefill["breakdown"], 2, ["experts.gate_up", "attention", "router", "head"])
+            self.assertEqual("decode" in test, tokens > 0)
+            if tokens == 0:
+                continue
+            decode = test["decode"]
+            self.check_spread(decode["tokens_per_second"])
+            for times in (decode["token_seconds"], decode["token_cpu_seconds"]):
+                order = [times[key] for key in ("p50", "p95", "p99", "most")]
+                self.assertEqual(order, sorted(order))
+                self.assertGreater(order[0], 0)
+            self.assertLessEqual(1 / decode["tokens_per_second"]["most"], decode["token_seconds"]["most"])
+            self.assertGreater(decode["read_fraction"], 0)
+            self.check_breakdown(decode["breakdown"], 2, ["experts.gate_up", "attention", "router", "head"])
+
+    def test_integer_products_are_compared_with_the_int8_rate(self):
+        test = bench(DEMO, "--set", "model.quantize=q8_0", "-p", 32, "-n", 2, "-r", 1)["tests"][0]
+        self.assertGreater(test["prefill"]["int8_fraction"], test["prefill"]["f32_fraction"])
+        self.assertGreater(test["decode"]["int8_fraction"], 0)
+
+    def test_the_tokens_are_given_beforehand(self):
+        few = ("-p", 12, "-n", 4, "-r", 1, "--warmup", 0)
+        chosen = bench(DEMO, *few)["tests"][0]["chosen"]
+        self.assertEqual(chosen, bench(DEMO, *few, "-t", 1)["tests"][0]["chosen"])
+        self.assertEqual(chosen, bench("-m", DEMO, *few)["tests"][0]["chosen"])
+        self.assertNotEqual(chosen, bench(DEMO, *few, "--seed", 7)["tests"][0]["chosen"])
+        self.assertNotEqual(chosen, bench(OTHER_MODEL, *few)["tests"][0]["chosen"])
+        ids = self.folder / "编号"
+        ids.write_text(", ".join(str(17 * i % 1000) for i in range(20)) + "\n", encoding="utf-8")
+        first = bench(DEMO, *few, "--ids", ids)["tests"][0]["chosen"]
+        self.assertNotEqual(chosen, first)
+        longer = bench(DEMO, "-p", "12", "-n", "8", "-r", 1, "--warmup", 0, "--ids", ids)["tests"][0]["chosen"]
+        self.assertEqual(longer[:5], first)
+
+    def test_a_run_would_choose_what_bench_chooses(self):
+        prompt = "<|en|>\n2024-01-01 PLC01 pump on\n"
+        made = json.loads(colibri("run", DEMO, "-p", prompt, "-n", 6, "--json").stdout)
+        tokens = json.loads(colibri("tokenize", DEMO, "-p", prompt, "--json").stdout)["ids"]
+        ids = self.folder / "ids"
+        ids.write_text(" ".join(map(str, tokens + made["ids"])), encoding="utf-8")
+        n = len(made["ids"]) - 1
+        chosen = bench(DEMO, "-p", len(tokens), "-n", n, "-r", 1, "--ids", ids)["tests"][0]["chosen"]
+        self.assertEqual(chosen, made["ids"])
+
+    def test_a_trace_is_one_that_viewers_read(self):
+        file = self.folder / "踪迹.json"
+        bench(DEMO, "-p", 8, "-n", 3, "-r", 1, "-t", 2, "--trace", file)
+        events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+        calls = [event["name"] for event in events if event.get("cat") == "call"]
+        self.assertEqual(calls, ["prompt of 8", "token 8", "token 9", "token 10"])
+        spans = [event for event in events if event["ph"] == "X"]
+        self.assertTrue(all(span["ts"] >= 0 and span["dur"] >= 0 for span in spans))
+        self.assertLessEqual({span["tid"] for span in spans}, {0, 1})
+        named = {event["tid"] for event in events if event["name"] == "thread_name"}
+        self.assertEqual(named, {0, 1})
+        operators = [span for span in spans if span["cat"] == "operator"]
+        self.assertIn("experts.down", {span["name"] for span in operators})
+        for span in operators:  # each lies in a call
+            self.assertTrue(any(call["ts"] <= span["ts"] and span["ts"] + span["dur"] <= call["ts"] + call["dur"] + 0.01
+                                for call in spans if call["cat"] == "call"), span)
+
+    def test_text_is_for_people(self):
+        text = colibri("bench", DEMO, "-p", 8, "-n", 2, "-r", 1).stdout.decode()
+        self.assertRegex(text, r"limits of the machine now: read [\d.]+ GB/s, int8 \d+ GOP/s")
+        self.assertRegex(text, r"a token +P50 [\d.]+ ms, P95 [\d.]+ ms, P99 [\d.]+ ms")
+        self.assertRegex(text, r"[\d.]+ %  experts.gate_up \(cpu_")
+
+    def refused(self, *args, says):
+        done = colibri("bench", *args)
+        self.assertEqual(done.returncode, REFUSED, done.stderr.decode())
+        self.assertEqual(done.stdout, b"")
+        self.assertIn(says, done.stderr.decode())
+
+    def test_what_cannot_be_measured_is_refused(self):
+        self.refused(says="nothing to run")
+        self.refused(DEMO, "-p", 1000, "-n", 100, says="-p and -n: context.max_tokens: 1100 tokens")
+        self.refused(DEMO, "-p", 10, "-n", 5, "--set", "context.max_tokens=12", says="the longest test takes 15")
+        self.refused(DEMO, "-p", 0, says="--prompt-tokens")
+        self.refused(DEMO, "-r", 0, says="--repeats")
+        ids = self.folder / "ids"
+        for text, says in (("1 2 3", "3 ids, and the longest test takes 5"), ("1 2 x", "byte 4 begins no id"),
+                           ("1 2 3 4 5000", "id 5000 at index 4"), (" \n", "holds no ids"), ("1 2 3.5", "byte 4"),
+                           ("99999999999999", "byte 0 begins no id"), ("1 -2 3 4 5", "id -2 at index 1")):
+            ids.write_text(text, encoding="utf-8")
+            self.refused(DEMO, "-p", 3, "-n", 2, "--ids", ids, says=says)
+        self.refused(DEMO, "--ids", self.folder / "none", says="none")
+
+    def test_a_trace_that_cannot_be_written_is_a_failure(self):
+        done = colibri("bench", DEMO, "-p", 4, "-n", 0, "-r", 1, "--trace", self.folder / "none" / "file")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"No such file", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
