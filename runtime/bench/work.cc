@@ -16,32 +16,46 @@ void add_product(Work& work, const Placed& weight, double times) {
   (engine::prepared(weight) ? work.int8 : work.f32) += operations;
 }
 
-// Products with weights, of `tokens` tokens of which `logit_rows` get logits.
-Work product_work(const engine::Plan& plan, int64_t tokens, int64_t logit_rows) {
-  Work work;
-  const auto n = static_cast<double>(tokens);
-  for (const Placed& weight : plan.layers.dense) {
-    const bool table = &weight == plan.layers.embedding || &weight == plan.layers.head.weight;
-    if (weight.tensor.rank == 2 && !table) add_product(work, weight, n);
-  }
-  add_product(work, *plan.layers.head.weight, static_cast<double>(logit_rows));
-  for (const engine::Layer& layer : plan.layers.layers) {
-    if (!layer.routed) continue;
-    const engine::Ffn& expert = layer.routed->expert;
-    for (const Placed* weight : {expert.gate, expert.up, expert.down}) {
-      add_product(work, *weight, n * static_cast<double>(plan.spec.top_k));
-    }
-  }
-  return work;
+void add_linear(Work& work, const engine::Linear& linear, double times) {
+  if (linear.op != nullptr) add_product(work, *linear.weight, times);
 }
 
-// Pairs of a query and a key it sees, over all layers, for queries at [before, before + tokens).
-double visible_keys(const model::ModelSpec& spec, int64_t before, int64_t tokens) {
-  int64_t pairs = 0;
-  for (const model::LayerSpec& layer : spec.layers) {
-    const int64_t most = layer.window == 0 ? INT64_MAX : layer.window;
-    for (int64_t i = before; i < before + tokens; ++i) pairs += std::min(i + 1, most);
+void add_heads(Work& work, const engine::HeadLinear& heads, double times) {
+  for (const Placed* weight : heads.weights) add_product(work, *weight, times);
+}
+
+void add_ffn(Work& work, const engine::Ffn& ffn, double times) {
+  if (ffn.gate_up == nullptr) return;
+  for (const Placed* weight : {ffn.gate, ffn.up, ffn.down}) add_product(work, *weight, times);
+}
+
+// A layer's products for `keys` tokens that later ones see, of which `rows` go on to the next
+// layer.
+void add_layer(Work& work, const engine::Layer& layer, double top_k, double keys, double rows) {
+  if (layer.gqa) {
+    add_linear(work, layer.gqa->k, keys);
+    add_linear(work, layer.gqa->v, keys);
+    add_linear(work, layer.gqa->q, rows);
+  } else {
+    add_linear(work, layer.mla->kv_down, keys);
+    add_linear(work, layer.mla->q_down, rows);
+    add_linear(work, layer.mla->q_up, rows);
+    add_heads(work, layer.mla->k_absorb, rows);
+    add_heads(work, layer.mla->v_up, rows);
   }
+  add_linear(work, layer.o, rows);
+  add_ffn(work, layer.always, rows);
+  if (!layer.routed) return;
+  add_product(work, *layer.routed->router_weight, rows);
+  add_ffn(work, layer.routed->expert, top_k * rows);
+  add_linear(work, layer.routed->shared_gate, rows);
+}
+
+// Keys that queries at [first, end) see in a layer.
+double visible_keys(const model::LayerSpec& layer, int64_t first, int64_t end) {
+  const int64_t most = layer.window == 0 ? INT64_MAX : layer.window;
+  int64_t pairs = 0;
+  for (int64_t i = first; i < end; ++i) pairs += std::min(i + 1, most);
   return static_cast<double>(pairs);
 }
 
@@ -63,17 +77,32 @@ double bytes_per_key(const engine::Plan& plan) {
 }  // namespace
 
 Work prefill_work(const engine::Plan& plan, int64_t tokens) {
-  Work work = product_work(plan, tokens, 1);
-  work.f32 += visible_keys(plan.spec, 0, tokens) * attention_operations_per_key(plan.spec);
+  Work work;
+  const auto top_k = static_cast<double>(plan.spec.top_k);
+  const double per_key = attention_operations_per_key(plan.spec);
+  for (size_t i = 0; i < plan.layers.layers.size(); ++i) {
+    // Nothing follows the last layer but the logits of one token.
+    const int64_t rows = i + 1 == plan.layers.layers.size() ? 1 : tokens;
+    add_layer(work, plan.layers.layers[i], top_k, static_cast<double>(tokens),
+              static_cast<double>(rows));
+    work.f32 += visible_keys(plan.spec.layers[i], tokens - rows, tokens) * per_key;
+  }
+  add_linear(work, plan.layers.head, 1);
   return work;
 }
 
 Work decode_work(const engine::Plan& plan, int64_t before, int64_t tokens) {
-  Work work = product_work(plan, tokens, tokens);
-  const double keys = visible_keys(plan.spec, before, tokens);
+  Work work;
+  const auto n = static_cast<double>(tokens);
+  const auto top_k = static_cast<double>(plan.spec.top_k);
+  double keys = 0;
+  for (size_t i = 0; i < plan.layers.layers.size(); ++i) {
+    add_layer(work, plan.layers.layers[i], top_k, n, n);
+    keys += visible_keys(plan.spec.layers[i], before, before + tokens);
+  }
+  add_linear(work, plan.layers.head, n);
   work.f32 += keys * attention_operations_per_key(plan.spec);
-  work.bytes = static_cast<double>(tokens) * static_cast<double>(plan.bytes_per_token()) +
-               keys * bytes_per_key(plan);
+  work.bytes = n * static_cast<double>(plan.bytes_per_token()) + keys * bytes_per_key(plan);
   return work;
 }
 
