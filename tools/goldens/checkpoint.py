@@ -61,6 +61,7 @@ def make_weights(spec: Spec, seed: int) -> dict[str, torch.Tensor]:
     def made(name: str, shape: tuple[int, ...]) -> torch.Tensor:
         if not is_matrix(name, shape):
             mean, deviation = found(VECTORS, name)
+            mean = spec.choice_bias if "e_score_correction_bias" in name else mean
             deviation = spec.bias if deviation is None else deviation
             values = mean + deviation * torch.randn(*shape, generator=generator)
             return values.to(getattr(torch, other_dtype))

@@ -26,15 +26,21 @@ def arithmetic():
 class Choices:
     # Between the last chosen and the first that was not, relative to the largest score of its row.
     smallest_gap: float = float("inf")
+    # The smallest such gap of each row, in the order of the calls.
+    gaps: list[np.ndarray] = field(default_factory=list)
     # By the size of what was chosen from: indices chosen [calls][rows, k].
     chosen: dict[int, list[np.ndarray]] = field(default_factory=dict)
 
     def watch(self, scores: torch.Tensor, k: int, indices: torch.Tensor) -> None:
         self.chosen.setdefault(scores.shape[-1], []).append(indices.numpy())
-        if k == scores.shape[-1]:
-            return
-        ranked = np.sort(scores.numpy(), axis=-1)
-        gap = (ranked[..., -k] - ranked[..., -k - 1]) / np.abs(scores.numpy()).max(axis=-1)
+        values = scores.numpy()
+        if k == values.shape[-1]:
+            gap = np.full(values.shape[:-1], np.inf)
+        else:
+            ranked = np.sort(values, axis=-1)
+            largest = np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max(axis=-1)
+            gap = (ranked[..., -k] - ranked[..., -k - 1]) / largest
+        self.gaps.append(gap.reshape(len(gap), -1).min(axis=1))
         self.smallest_gap = min(self.smallest_gap, float(gap.min()))
 
 

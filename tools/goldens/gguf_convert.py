@@ -73,8 +73,8 @@ def fused_experts(kind: str, prefix: str, name: str, array: np.ndarray) -> dict[
             f"{prefix}.ffn_up_exps.{ending}": array[:, 1::2]}
 
 
-def tensors(s: dict, checkpoint: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """s: config.json."""
+def tensors(s: dict, checkpoint: dict[str, np.ndarray], old_latent: bool = False) -> dict[str, np.ndarray]:
+    """s: config.json. old_latent: the projections of latent attention as files before 2025 hold them."""
     kind = s["model_type"]
     made: dict[str, np.ndarray] = {}
     experts: dict[str, dict[int, np.ndarray]] = {}
@@ -85,6 +85,8 @@ def tensors(s: dict, checkpoint: dict[str, np.ndarray]) -> dict[str, np.ndarray]
             experts.setdefault(stack, {})[int(match[2])] = array
         elif match := re.search(r"experts\.((?:gate_up|down)_proj(?:_bias)?)$|(\w+_linear)\.weight$", name):
             made |= fused_experts(kind, prefix, match[1] or match[2], array)
+        elif "kv_b_proj" in name and old_latent:
+            made[f"{prefix}.attn_kv_b.weight"] = array
         elif "kv_b_proj" in name:
             made[f"{prefix}.attn_k_b.weight"], made[f"{prefix}.attn_v_b.weight"] = split_latent(s, array)
         else:
@@ -102,7 +104,7 @@ def tensors(s: dict, checkpoint: dict[str, np.ndarray]) -> dict[str, np.ndarray]
     return made
 
 
-def metadata(s: dict) -> dict[str, int | float | bool | str]:
+def metadata(s: dict, old_latent: bool = False) -> dict[str, int | float | bool | str]:
     """Keys and values of the file behind general.architecture; keys without a dot in front are those
     of the architecture."""
     kind = s["model_type"]
@@ -141,17 +143,21 @@ def metadata(s: dict) -> dict[str, int | float | bool | str]:
             made |= {"expert_group_count": s["n_group"], "expert_group_used_count": s["topk_group"]}
     if kind in ("deepseek_v2", "deepseek_v3"):
         rope = s["qk_rope_head_dim"]
-        made |= {"attention.head_count_kv": 1, "attention.kv_lora_rank": s["kv_lora_rank"],
-                 "attention.key_length": s["kv_lora_rank"] + rope,
-                 "attention.value_length": s["kv_lora_rank"],
-                 "attention.key_length_mla": s["qk_nope_head_dim"] + rope,
-                 "attention.value_length_mla": s["v_head_dim"], "rope.dimension_count": rope}
+        made |= {"attention.kv_lora_rank": s["kv_lora_rank"],
+                 "attention.key_length": s["qk_nope_head_dim"] + rope,
+                 "attention.value_length": s["v_head_dim"], "rope.dimension_count": rope}
+        if not old_latent:
+            made |= {"attention.head_count_kv": 1,
+                     "attention.key_length_mla": made["attention.key_length"],
+                     "attention.value_length_mla": made["attention.value_length"],
+                     "attention.key_length": s["kv_lora_rank"] + rope,
+                     "attention.value_length": s["kv_lora_rank"]}
         if s["q_lora_rank"]:
             made["attention.q_lora_rank"] = s["q_lora_rank"]
     if scaling:
         made |= {"rope.scaling.type": "yarn", "rope.scaling.factor": scaling["factor"],
                  "rope.scaling.original_context_length": scaling["original_max_position_embeddings"]}
-        if kind == "deepseek_v3":
+        if kind in ("deepseek_v2", "deepseek_v3"):
             made["rope.scaling.yarn_log_multiplier"] = 0.1 * scaling["mscale_all_dim"]
         if kind == "gpt_oss":
             made |= {"rope.scaling.yarn_beta_fast": scaling["beta_fast"],

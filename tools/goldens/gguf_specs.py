@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden GGUF files: each codec on the Mixtral architecture, and every family in two codecs."""
+"""The golden GGUF files: each codec on the Mixtral architecture, and every family in q8_0 and in a mixture
+of K types."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from families import (COMMON, deepseek_v2, deepseek_v3, glm4_moe, gpt_oss, granitemoe, llama,
                       olmoe, qwen2_moe, qwen3, qwen3_moe)
@@ -16,6 +17,8 @@ WIDE = {"vocab_size": 64, "hidden_size": 256, "num_hidden_layers": 1, "num_atten
 LATENT = {"kv_lora_rank": 32, "q_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
           "v_head_dim": 32, "num_key_value_heads": 4}
 DEEPSEEK = SIZE | LATENT | {"intermediate_size": 96, "moe_intermediate_size": 32, "n_shared_experts": 1}
+DEEPSEEK_YARN = {"type": "yarn", "factor": 5.0, "beta_fast": 32.0, "beta_slow": 1.0,
+                 "original_max_position_embeddings": 32}
 MIXTRAL = COMMON | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2,
                     "rms_norm_eps": 1e-5, "rope_theta": 1e6, "sliding_window": None}
 
@@ -33,10 +36,13 @@ FAMILIES = {
         "num_key_value_heads": 4},
     "deepseek2": deepseek_v2.BASE | DEEPSEEK | {
         "n_routed_experts": 5, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
-        "topk_method": "greedy", "routed_scaling_factor": 1.0},
+        "topk_method": "greedy", "routed_scaling_factor": 1.0,
+        # Equal: transformers then leaves the rotation as it is, as llama.cpp does.
+        "rope_scaling": DEEPSEEK_YARN | {"mscale": 0.7, "mscale_all_dim": 0.7}},
     "deepseek3": deepseek_v3.BASE | DEEPSEEK | {
         "n_routed_experts": 8, "num_experts_per_tok": 2, "n_group": 4, "topk_group": 2,
-        "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 0},
+        "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 0,
+        "rope_scaling": DEEPSEEK_YARN | {"mscale": 1.0, "mscale_all_dim": 1.0}},
     "glm4moe": glm4_moe.BASE | SIZE | {
         "intermediate_size": 96, "moe_intermediate_size": 32, "head_dim": 32, "n_routed_experts": 6,
         "num_experts_per_tok": 2, "routed_scaling_factor": 1.5, "num_nextn_predict_layers": 0},
@@ -54,7 +60,29 @@ class GgufSpec:
     name: str
     settings: dict  # of config.json
     codec: str  # of every matrix but routers
-    experts: str | None = None  # of the experts, if they have another
+    others: dict[str, str] = field(default_factory=dict)  # of tensors with this in their name
+    old_latent: bool = False  # gguf_convert
+    choice_bias: float = 0.0  # spec
+
+
+# Rows that the K types fill; of one layer where a family allows it. Other rows are q5_0, as llama.cpp
+# stores them.
+FILLED = {"vocab_size": 64, "hidden_size": 256, "num_hidden_layers": 1}
+MIXTURES = (("Q4_K", "Q6_K"), ("Q5_K", "Q3_K"), ("IQ4_XS", "Q2_K"), ("Q3_K", "Q5_K"), ("Q6_K", "Q4_K"))
+
+
+def mixtures() -> list[GgufSpec]:
+    """Each family in two K types, as files of many tools have them."""
+    made = []
+    for i, (name, settings) in enumerate(FAMILIES.items()):
+        filled = settings | FILLED
+        if "first_k_dense_replace" in settings or "layer_types" in settings:
+            filled |= {"num_hidden_layers": 2, "intermediate_size": 64}
+        if name in ("qwen2moe", "olmoe", "granitemoe"):  # heads are as wide together as hidden
+            filled |= {"head_dim": 64}
+        codec, other = MIXTURES[i % len(MIXTURES)]
+        made.append(GgufSpec(f"{name}_k", filled, codec, {"attn_v": other, "attn_k": other, "output": other}))
+    return made
 
 
 def committed() -> list[GgufSpec]:
@@ -62,10 +90,12 @@ def committed() -> list[GgufSpec]:
     wide = MIXTRAL | WIDE | {"intermediate_size": 256, "num_local_experts": 2, "num_experts_per_tok": 1}
     made = [GgufSpec(f"codec_{codec.lower()}", small, codec) for codec in SMALL_CODECS]
     made += [GgufSpec(f"codec_{codec.lower()}", wide, codec) for codec in K_CODECS]
-    for name, settings in FAMILIES.items():
-        made.append(GgufSpec(f"{name}_q8_0", settings, "Q8_0", "MXFP4" if name == "gpt-oss" else None))
-        made.append(GgufSpec(f"{name}_q5_1", settings, "Q5_1"))
-    return made
+    made += [GgufSpec(f"{name}_q8_0", settings, "Q8_0", {"_exps": "MXFP4"} if name == "gpt-oss" else {})
+             for name, settings in FAMILIES.items()]
+    made.append(GgufSpec("deepseek2_old", FAMILIES["deepseek2"], "Q8_0", old_latent=True))
+    # All biased scores are negative: a group that is not kept must count for less than any of them.
+    made.append(GgufSpec("deepseek3_masked", FAMILIES["deepseek3"], "Q8_0", choice_bias=-1.8))
+    return made + mixtures()
 
 
 def every_codec() -> list[GgufSpec]:

@@ -20,6 +20,8 @@ class Spec:
     # Standard deviation of biases: where head and embedding are tied, large ones pull every position
     # towards the same id.
     bias: float = 0.5
+    # Mean of the biases that a sigmoid router adds for the choice.
+    choice_bias: float = 0.0
     # What must change the logits: a name, and keys of config.json with their other values. A key
     # "@name" is an attribute of the modules that have one, for what config.json cannot say.
     matters: dict[str, dict] = field(default_factory=dict)

@@ -45,7 +45,7 @@ SPECS = (
                  "n_group": 3, "topk_group": 2, "topk_method": "group_limited_greedy",
                  "routed_scaling_factor": 3.0},
          matters={"groups": {"topk_method": "greedy"}, "scale": {"routed_scaling_factor": 1.0}}),
-    Spec("deepseek_v2_wide_f32", "all layers have experts, values wider than keys, tied",
+    Spec("deepseek_v2_wide_f32", "all layers have experts, values wider than keys, a large eps but of the latents, tied",
          BASE | {"vocab_size": 79, "hidden_size": 36, "intermediate_size": 40,
                  "moe_intermediate_size": 36, "kv_lora_rank": 40, "q_lora_rank": 16,
                  "qk_nope_head_dim": 8, "qk_rope_head_dim": 20, "v_head_dim": 32,
@@ -53,6 +53,7 @@ SPECS = (
                  "n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 1,
                  "n_group": 1, "topk_group": 1, "topk_method": "greedy",
                  "routed_scaling_factor": 0.5, "first_k_dense_replace": 0,
-                 "tie_word_embeddings": True, "rope_theta": 50000.0},
-         matters={"scale": {"routed_scaling_factor": 1.0}}),
+                 "tie_word_embeddings": True, "rope_theta": 50000.0, "rms_norm_eps": 0.02},
+         matters={"scale": {"routed_scaling_factor": 1.0}, "eps": {"rms_norm_eps": 1e-6},
+                  "eps of the latents": {"@variance_epsilon": 0.02}}),
 )
