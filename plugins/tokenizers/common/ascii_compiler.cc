@@ -44,7 +44,7 @@ bool AsciiCompiler::read_branches(int depth, std::vector<Sequence>& branches) {
     }
     branches.push_back(std::move(sequence));
   } while (take("|"));
-  return true;
+  return branches.size() <= AsciiMatcher::kMaxBranches;
 }
 
 bool AsciiCompiler::read_item(int depth, Item& item) {
@@ -157,12 +157,19 @@ int32_t AsciiCompiler::add(Node node) {
 
 int32_t AsciiCompiler::add_branches(const std::vector<Sequence>& branches, int32_t next) {
   if (branches.size() == 1) return add_sequence(branches[0], next);
-  Node node{Node::Kind::kBranches, false, 1, 1, {}, -1, {}, {}};
-  for (const Sequence& branch : branches) {
-    node.nodes.push_back(add_sequence(branch, next));
-    node.first.push_back(matcher_.first_of(node.nodes.back()));
+  std::vector<int32_t> nodes;
+  for (const Sequence& branch : branches) nodes.push_back(add_sequence(branch, next));
+  return add_choice(std::move(nodes));
+}
+
+int32_t AsciiCompiler::add_choice(std::vector<int32_t> nodes) {
+  AsciiMatcher::Set first;
+  std::vector<uint64_t> viable(first.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    first = matcher_.first_of(nodes[i]);
+    for (size_t c = 0; c < viable.size(); ++c) viable[c] |= uint64_t{first[c]} << i;
   }
-  return add(std::move(node));
+  return add({Node::Kind::kBranches, false, 1, 1, {}, -1, std::move(nodes), std::move(viable)});
 }
 
 int32_t AsciiCompiler::add_sequence(const Sequence& sequence, int32_t next) {
@@ -181,8 +188,7 @@ int32_t AsciiCompiler::add_item(const Item& item, int32_t next) {
   }
   const int32_t body = add_branches(item.branches, next);
   if (item.least > 0) return body;
-  const AsciiMatcher::Set first[] = {matcher_.first_of(body), matcher_.first_of(next)};
-  return add({Node::Kind::kBranches, false, 1, 1, {}, -1, {body, next}, {first[0], first[1]}});
+  return add_choice({body, next});
 }
 
 }  // namespace colibri::tokenizers

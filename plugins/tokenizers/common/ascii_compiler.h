@@ -44,6 +44,7 @@ class AsciiCompiler {
 
   int32_t add(Node node);
   int32_t add_branches(const std::vector<Sequence>& branches, int32_t next);
+  int32_t add_choice(std::vector<int32_t> nodes);
   int32_t add_sequence(const Sequence& sequence, int32_t next);
   int32_t add_item(const Item& item, int32_t next);
 

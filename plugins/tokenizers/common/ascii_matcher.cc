@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/tokenizers/common/ascii_matcher.h"
 
+#include <bit>
+
 #include "plugins/tokenizers/common/ascii_compiler.h"
 
 namespace colibri::tokenizers {
@@ -68,15 +70,17 @@ bool AsciiMatcher::match(int32_t index, size_t at, Run& run) const {
         break;
       }
       case Node::Kind::kBranches: {
-        for (size_t i = 0; i < node.nodes.size(); ++i) {
-          if (at < run.text.size() && is_ascii(run.text[at]) &&
-              !node.first[i][static_cast<size_t>(run.text[at])]) {
-            continue;
-          }
-          if (match(node.nodes[i], at, run)) return true;
+        uint64_t left = ~uint64_t{0} >> (kMaxBranches - node.nodes.size());
+        if (at < run.text.size() && is_ascii(run.text[at])) {
+          left = node.viable[static_cast<size_t>(run.text[at])];
+        }
+        if (left == 0) return false;
+        for (; (left & (left - 1)) != 0; left &= left - 1) {
+          if (match(node.nodes[static_cast<size_t>(std::countr_zero(left))], at, run)) return true;
           if (run.asks) return false;
         }
-        return false;
+        index = node.nodes[static_cast<size_t>(std::countr_zero(left))];  // the last one
+        break;
       }
       case Node::Kind::kLook: {
         const bool found = match(node.nodes[0], at, run);
@@ -97,7 +101,7 @@ AsciiMatcher::Set AsciiMatcher::first_of(int32_t index) const {
     case Node::Kind::kRun:
       return node.least > 0 ? node.set : node.set | first_of(node.next);
     case Node::Kind::kBranches:
-      for (const Set& first : node.first) set |= first;
+      for (size_t c = 0; c < set.size(); ++c) set[c] = node.viable[c] != 0;
       return set;
     case Node::Kind::kLook:
       return first_of(node.next);

@@ -39,8 +39,10 @@ class AsciiMatcher {
     Set set;                     // kRun
     int32_t next = -1;           // kRun, kLook
     std::vector<int32_t> nodes;  // kBranches: their beginnings; kLook: its one
-    std::vector<Set> first;      // kBranches: what each may begin with
+    // kBranches: by the next character, a bit for each of `nodes` that may begin with it.
+    std::vector<uint64_t> viable;
   };
+  static constexpr size_t kMaxBranches = 64;
   struct Run {
     std::string_view text;
     size_t end = 0;     // of the match

@@ -117,14 +117,13 @@ Status Tokenizer::encode_piece(std::string_view piece, Scratch& scratch,
     return encode_new_piece(piece, scratch, ids);
   }
   const PieceCache::Key key = PieceCache::key(piece);
-  PieceCache::Entry& entry = scratch.cache.place(key);
-  if (PieceCache::holds(entry, key)) {
-    ids.insert(ids.end(), entry.ids, entry.ids + entry.count);
+  if (const PieceCache::Entry* known = scratch.cache.find(key)) {
+    for (uint32_t i = 0; i < known->count; ++i) ids.push_back(known->ids[i]);
     return {};
   }
   const size_t from = ids.size();
   COLIBRI_TRY(encode_new_piece(piece, scratch, ids));
-  PieceCache::fill(entry, key, ids.data() + from, ids.size() - from);
+  scratch.cache.add(key, ids.data() + from, ids.size() - from);
   return {};
 }
 
