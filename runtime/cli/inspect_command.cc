@@ -235,8 +235,8 @@ std::string text(const ModelReport& report) {
 }
 
 Status inspect(const InspectOptions& options) {
-  COLIBRI_ASSIGN(const config::Pipeline pipeline, config::open_pipeline(options.pipeline));
-  COLIBRI_ASSIGN(const ModelReport report, report_model(pipeline));
+  COLIBRI_ASSIGN(config::Pipeline pipeline, config::open_pipeline(options.pipeline));
+  COLIBRI_ASSIGN(const ModelReport report, report_model(std::move(pipeline)));
   return print(options.json
                    ? document(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                    : text(report));

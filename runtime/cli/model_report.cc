@@ -101,25 +101,27 @@ Status bind(const config::Pipeline& pipeline, ModelReport* report) {
   return {};
 }
 
-Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
-  COLIBRI_ASSIGN(const auto tokenizer,
-                 engine::Tokenizer::open(*report->registry, pipeline.tokenizer, *report->source));
-  if (tokenizer == nullptr) return {};
+void describe_tokenizer(const config::Pipeline& pipeline, const engine::Tokenizer* tokenizer,
+                        ModelReport* report) {
+  if (tokenizer == nullptr) return;
   report->tokenizer = tokenizer->plugin_id();
   report->tokenizer_vocabulary = tokenizer->vocabulary();
   // A model without one runs, so that it is no problem of the model.
   const auto found = chat::ChatTemplate::open(pipeline, *report->source, *tokenizer);
   const bool none = found.status().code() == COLIBRI_UNSUPPORTED;
   report->chat_template = found.ok() ? found->origin() : none ? "none" : found.status().text();
+}
+
+Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {
+  COLIBRI_ASSIGN(const auto tokenizer,
+                 engine::Tokenizer::open(*report->registry, pipeline.tokenizer, *report->source));
+  describe_tokenizer(pipeline, tokenizer.get(), report);
   return {};
 }
 
-// What `plan` says of the pipeline, at several budgets for the experts.
-Result<MemoryNeeds> memory_needs(config::Pipeline pipeline) {
-  pipeline.experts.budget = {};
-  COLIBRI_ASSIGN(const auto plan, engine::Plan::make(std::move(pipeline)));
-  const engine::MemoryPlan& memory = plan->memory;
-  MemoryNeeds needs = {.context = plan->max_tokens, .experts = memory.all_slots(), .budgets = {}};
+MemoryNeeds memory_needs(const engine::Plan& plan) {
+  const engine::MemoryPlan& memory = plan.memory;
+  MemoryNeeds needs = {.context = plan.max_tokens, .experts = memory.all_slots(), .budgets = {}};
   const uint64_t all = needs.experts;
   const uint64_t floor = std::min<uint64_t>(2, all);
   for (const uint64_t experts : {floor, all / 4, all / 2, all * 3 / 4, all}) {
@@ -130,9 +132,24 @@ Result<MemoryNeeds> memory_needs(config::Pipeline pipeline) {
   return needs;
 }
 
-}  // namespace
+// Of a model that can be run, everything is in its plan.
+ModelReport report_plan(const config::Pipeline& pipeline, std::unique_ptr<engine::Plan> plan) {
+  ModelReport report;
+  report.memory = memory_needs(*plan);
+  report.unknown_keys = model::unknown_keys(
+      *plan->source,
+      **model::match(*plan->source, plan->architectures, pipeline.model.architecture));
+  report.format = plan->format_plugin;
+  report.registry = std::move(plan->registry);
+  report.source = std::move(plan->source);
+  report.architectures = std::move(plan->architectures);
+  report.spec = std::move(plan->spec);
+  describe_tokenizer(pipeline, plan->tokenizer.get(), &report);
+  return report;
+}
 
-Result<ModelReport> report_model(const config::Pipeline& pipeline) {
+// Of another one, as much as can be found out, step by step.
+Result<ModelReport> report_problems(const config::Pipeline& pipeline, const Status& failure) {
   ModelReport report;
   COLIBRI_ASSIGN(const machine::Profile profile, machine::Profile::detect());
   COLIBRI_ASSIGN(report.registry,
@@ -147,11 +164,17 @@ Result<ModelReport> report_model(const config::Pipeline& pipeline) {
                                     format->interface<colibri_format_1>(model::kFormatInterface)));
   add_problems(bind(pipeline, &report), &report.problems);
   add_problems(read_tokenizer(pipeline, &report), &report.problems);
-  if (report.problems.empty()) {
-    auto needs = memory_needs(pipeline);
-    if (needs.ok()) report.memory = std::move(*needs);
-    add_problems(needs.status(), &report.problems);
-  }
+  if (report.problems.empty()) add_problems(failure, &report.problems);
+  return report;
+}
+
+}  // namespace
+
+Result<ModelReport> report_model(config::Pipeline pipeline) {
+  pipeline.experts.budget = {};  // the needs at every budget are told
+  auto plan = engine::Plan::make(pipeline);
+  COLIBRI_ASSIGN(ModelReport report, plan.ok() ? report_plan(pipeline, std::move(*plan))
+                                               : report_problems(pipeline, plan.status()));
   // What a bound architecture has no role for, it ignores by name.
   report.tensors = report.spec ? groups_of(*report.source, roles_of(*report.spec), "ignored")
                                : groups_of(*report.source, Roles(), "");

@@ -59,6 +59,6 @@ struct ModelReport {
 };
 
 // Fails if the model cannot be opened; what is wrong beyond that becomes problems.
-Result<ModelReport> report_model(const config::Pipeline& pipeline);
+Result<ModelReport> report_model(config::Pipeline pipeline);
 
 }  // namespace colibri::cli

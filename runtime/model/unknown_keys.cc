@@ -27,9 +27,10 @@ bool covers(std::string_view known, std::string_view key) {
   return key.starts_with(known) && (key.size() == known.size() || key[known.size()] == '.');
 }
 
-// Keys of the other files are read by tokenizers, chat templates and generation.
-bool is_of_another_file(std::string_view key) {
-  return covers("generation_config", key) || covers("tokenizer_config", key);
+// Tokenizers, chat templates and generation read the keys of the other files, and these of GGUF.
+bool is_read_elsewhere(std::string_view key) {
+  return covers("generation_config", key) || covers("tokenizer_config", key) ||
+         covers("tokenizer", key);
 }
 
 }  // namespace
@@ -41,8 +42,11 @@ std::vector<std::string_view> unknown_keys(const ModelSource& source,
   if (vocabulary == nullptr) return keys;
   const std::vector<std::string_view> known = known_keys(*vocabulary);
   std::erase_if(keys, [&](std::string_view key) {
-    const auto is_covered = [&](std::string_view name) { return covers(name, key); };
-    return is_of_another_file(key) || std::any_of(known.begin(), known.end(), is_covered);
+    // "rope_scaling" that is null, say, where its members are known.
+    const auto is_covered = [&](std::string_view name) {
+      return covers(name, key) || covers(key, name);
+    };
+    return is_read_elsewhere(key) || std::any_of(known.begin(), known.end(), is_covered);
   });
   return keys;
 }
