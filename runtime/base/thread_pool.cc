@@ -2,14 +2,16 @@
 #include "runtime/base/thread_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 namespace colibri {
 namespace {
 
-// About 20 microseconds: longer than the gap between two phases, short enough to leave a shared
-// core alone.
-constexpr int kSpins = 1000;
+// Longer than what one thread does alone between two phases, so that a worker does not fall asleep
+// within a token: waking one takes tens of microseconds. Short enough to leave a shared core alone.
+constexpr std::chrono::microseconds kSpin{100};
+constexpr int kPausesPerLook = 64;  // at the clock
 // A chunk is this part of what is left for each thread: large at first, when kernels gain from many
 // neighbouring tasks, and small in the end, when threads would wait for the last chunk ("guided
 // self-scheduling", Polychronopoulos and Kuck 1987).
@@ -27,10 +29,13 @@ void relax() {
 
 // Waits until `value` differs from `old`: spins first, then sleeps.
 uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
-    relax();
-  }
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < kPausesPerLook; ++i) {
+      if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
   value.wait(old, std::memory_order_acquire);
   return value.load(std::memory_order_acquire);
 }

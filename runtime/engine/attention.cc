@@ -22,16 +22,16 @@ Status Context::attend(const Layer& layer, size_t index, PassRows pass) {
   const int64_t rows = pass.rows;
   const colibri_tensor normed = work_.normed.view(rows);
   const auto norm = norm_arguments(layer.attention_norm, work_.residual.view(rows), normed);
-  COLIBRI_TRY(runner_.run({{layer.attention_norm.op, &norm}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{layer.attention_norm.op, &norm}}));
   const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows));
-  COLIBRI_TRY(runner_.run({{layer.quantize_attention_input, &prepare}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_attention_input, &prepare}}));
   COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, index, pass)
                         : attend_gqa(*layer.gqa, index, pass));
   if (pass.wanted < rows) work_.residual.move_to_front(pass.first(), pass.wanted);
   const colibri_tensor attended = work_.attended.view(pass.wanted);
   const colibri_tensor attended_prepared = work_.attended_prepared.view(pass.wanted);
   const auto prepare_out = quantize_arguments(attended, attended_prepared);
-  COLIBRI_TRY(runner_.run({{layer.quantize_attention_output, &prepare_out}}));
+  COLIBRI_TRY(runner_.run_light(pass.wanted, {{layer.quantize_attention_output, &prepare_out}}));
   const Product o(layer.o, attended, attended_prepared, work_.branch.view(pass.wanted));
   COLIBRI_TRY(runner_.run({{layer.o.op, o.get()}}));
   return add(layer, pass.wanted, nullptr);
@@ -57,10 +57,11 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows
   const colibri_tensor k_rows = per_head ? heads_of(k, spec.kv_heads) : k;
   const auto q_norm = norm_arguments(attention.q_norm, q_rows, q_rows);
   const auto k_norm = norm_arguments(attention.k_norm, k_rows, k_rows);
-  COLIBRI_TRY(runner_.run({{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
+  COLIBRI_TRY(
+      runner_.run_light(rows, {{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
   const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, k);
-  COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
   auto write = arguments<colibri_kv_write_args>();
   write.k = k;
@@ -68,7 +69,7 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows
   write.position = work_.position;
   write.k_cache = cache_.k(index);
   write.v_cache = cache_.v(index);
-  COLIBRI_TRY(runner_.run({{attention.kv_write, &write}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{attention.kv_write, &write}}));
 
   auto attend = arguments<colibri_attention_args>();
   attend.q = q;
@@ -103,23 +104,23 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, PassRows
   const colibri_tensor latent = columns(kv, 0, spec.latent);
   const auto q_norm = norm_arguments(attention.q_down_norm, q_latent, q_latent);
   const auto kv_norm = norm_arguments(attention.kv_down_norm, latent, latent);
-  COLIBRI_TRY(
-      runner_.run({{attention.q_down_norm.op, &q_norm}, {attention.kv_down_norm.op, &kv_norm}}));
+  COLIBRI_TRY(runner_.run_light(
+      rows, {{attention.q_down_norm.op, &q_norm}, {attention.kv_down_norm.op, &kv_norm}}));
   if (has_q_latent) {
     const auto prepare = quantize_arguments(q_latent, q_latent_prepared);
-    COLIBRI_TRY(runner_.run({{attention.quantize_q_latent, &prepare}}));
+    COLIBRI_TRY(runner_.run_light(wanted, {{attention.quantize_q_latent, &prepare}}));
     const Product q_up(attention.q_up, q_latent, q_latent_prepared, q);
     COLIBRI_TRY(runner_.run({{attention.q_up.op, q_up.get()}}));
   }
   const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, kv);
-  COLIBRI_TRY(runner_.run({{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
   auto write = arguments<colibri_kv_write_args>();
   write.k = kv;
   write.position = work_.position;
   write.k_cache = cache_.k(index);
-  COLIBRI_TRY(runner_.run({{attention.kv_write, &write}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{attention.kv_write, &write}}));
 
   const int64_t nope = spec.head_dim - spec.rope.dims;
   const colibri_tensor heads = heads_of(q, spec.heads);

@@ -91,7 +91,7 @@ Status Context::pass(std::span<const int32_t> ids, int64_t first_position, int64
   embed.ids = vector(rows, const_cast<int32_t*>(ids.data()));
   embed.ids.dtype = COLIBRI_CODEC_I32;
   embed.output = work_.residual.view(rows);
-  COLIBRI_TRY(runner_.run({{parts_.layers->embed, &embed}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{parts_.layers->embed, &embed}}));
 
   const uint64_t step = parts_.store == nullptr ? 0 : parts_.store->next_step();
   for (size_t i = 0; i < parts_.layers->layers.size(); ++i) {
@@ -110,9 +110,9 @@ Status Context::head(int64_t rows, float* logits) {
   const colibri_tensor normed = work_.normed.view(rows);
   const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
   const auto norm = norm_arguments(layers.final_norm, work_.residual.view(rows), normed);
-  COLIBRI_TRY(runner_.run({{layers.final_norm.op, &norm}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{layers.final_norm.op, &norm}}));
   const auto prepare = quantize_arguments(normed, normed_prepared);
-  COLIBRI_TRY(runner_.run({{layers.quantize_head_input, &prepare}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{layers.quantize_head_input, &prepare}}));
   const int64_t vocabulary = parts_.spec->vocabulary;
   const Product head(layers.head, normed, normed_prepared,
                      matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, vocabulary, logits));

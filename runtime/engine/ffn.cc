@@ -25,14 +25,14 @@ const float* values(const Placed* placed) {
 Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   const auto norm =
       norm_arguments(layer.ffn_norm, work_.residual.view(rows), work_.normed.view(rows));
-  COLIBRI_TRY(runner_.run({{layer.ffn_norm.op, &norm}}));
+  COLIBRI_TRY(runner_.run_light(rows, {{layer.ffn_norm.op, &norm}}));
   const auto prepare =
       quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
   const Call quantize = {layer.quantize_ffn_input, &prepare};
   if (layer.routed) {
     COLIBRI_TRY(route(*layer.routed, quantize, rows, step));
   } else {
-    COLIBRI_TRY(runner_.run({quantize}));
+    COLIBRI_TRY(runner_.run_light(rows, {quantize}));
   }
   if (layer.always.gate_up == nullptr) return {};
   const int64_t begin[2] = {0, rows};
@@ -94,7 +94,8 @@ Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t row
   const Product shared(
       routed.shared_gate, work_.normed.view(rows), work_.normed_prepared.view(rows),
       matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1, work_.shared_weight));
-  return runner_.run({{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
+  return runner_.run_light(rows,
+                           {{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
 }
 
 Result<std::span<const experts::Visit::Lease>> Context::next_wave() {
@@ -149,7 +150,7 @@ Status Context::add(const Layer& layer, int64_t rows, const float* weight) {
   add.row = work_.branch.view(rows);
   add.weight = weight;
   add.output = work_.residual.view(rows);
-  return runner_.run({{layer.add, &add}});
+  return runner_.run_light(rows, {{layer.add, &add}});
 }
 
 }  // namespace colibri::engine

@@ -21,7 +21,7 @@ Result<PhaseRunner> PhaseRunner::create(unsigned threads, uint64_t scratch_bytes
   return runner;
 }
 
-Status PhaseRunner::run(std::initializer_list<Call> calls) {
+Status PhaseRunner::run(std::initializer_list<Call> calls, unsigned threads) {
   struct Part {
     const Call* call;
     int64_t first;  // of the call's tasks, in the numbering of the phase
@@ -40,7 +40,7 @@ Status PhaseRunner::run(std::initializer_list<Call> calls) {
   if (recorder_ != nullptr) recorder_->begin_phase(Recorder::Phase::Kind::kOperators);
   std::atomic<const Call*> failed = nullptr;
   const colibri_status code =
-      pool_->run(tasks, threads_, [&](unsigned worker, int64_t begin, int64_t end) {
+      pool_->run(tasks, threads, [&](unsigned worker, int64_t begin, int64_t end) {
         std::byte* scratch = scratch_.data() + worker * scratch_bytes_;
         for (size_t i = 0; i < count; ++i) {
           const int64_t from = std::max(begin, parts[i].first);

@@ -35,10 +35,18 @@ class PhaseRunner {
   Recorder* recorder() const { return recorder_; }
 
   // Runs all tasks of the calls; they must not depend on each other. A failing kernel is named.
-  Status run(std::initializer_list<Call> calls);
+  Status run(std::initializer_list<Call> calls) { return run(calls, threads_); }
+  // The same for operators that take about a microsecond a row: few rows are done by this thread
+  // before others have been called.
+  Status run_light(int64_t rows, std::initializer_list<Call> calls) {
+    return run(calls, rows < kFewRows ? 1 : threads_);
+  }
 
  private:
+  static constexpr int64_t kFewRows = 4;
+
   PhaseRunner() = default;
+  Status run(std::initializer_list<Call> calls, unsigned threads);
 
   std::unique_ptr<ThreadPool> pool_;
   unsigned threads_ = 1;
