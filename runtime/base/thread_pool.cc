@@ -8,10 +8,12 @@
 namespace colibri {
 namespace {
 
-// Longer than what one thread does alone between two phases, so that a worker does not fall asleep
-// within a token: waking one takes tens of microseconds. Short enough to leave a shared core alone.
-constexpr std::chrono::microseconds kSpin{100};
-constexpr int kPausesPerLook = 64;  // at the clock
+// A waiting thread first looks without a break, because the next phase usually follows at once; then
+// it looks between other threads of the machine, which get the core if they want it; then it
+// sleeps. The second part is longer than what one thread does alone between two phases, because
+// waking a thread takes tens of microseconds.
+constexpr int kLooks = 200;
+constexpr std::chrono::microseconds kYielding{100};
 // A chunk is this part of what is left for each thread: large at first, when kernels gain from many
 // neighbouring tasks, and small in the end, when threads would wait for the last chunk ("guided
 // self-scheduling", Polychronopoulos and Kuck 1987).
@@ -27,14 +29,16 @@ void relax() {
 #endif
 }
 
-// Waits until `value` differs from `old`: spins first, then sleeps.
+// Waits until `value` differs from `old`.
 uint32_t wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {
-  const auto end = std::chrono::steady_clock::now() + kSpin;
+  for (int i = 0; i < kLooks; ++i) {
+    if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
+    relax();
+  }
+  const auto end = std::chrono::steady_clock::now() + kYielding;
   do {
-    for (int i = 0; i < kPausesPerLook; ++i) {
-      if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
-      relax();
-    }
+    std::this_thread::yield();
+    if (const uint32_t now = value.load(std::memory_order_acquire); now != old) return now;
   } while (std::chrono::steady_clock::now() < end);
   value.wait(old, std::memory_order_acquire);
   return value.load(std::memory_order_acquire);

@@ -14,8 +14,8 @@
 
 namespace colibri {
 
-// One pool serves one caller at a time. Workers spin for a moment after a phase, because the next
-// one usually follows at once, and then sleep. run() allocates nothing.
+// One pool serves one caller at a time. Workers stay awake for a moment after a phase, because the
+// next one usually follows at once, and then sleep. run() allocates nothing.
 class ThreadPool {
  public:
   // Of `threads` >= 1 threads, the caller of run() being one of them.

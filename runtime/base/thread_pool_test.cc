@@ -5,6 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <ctime>
+#include <thread>
 #include <vector>
 
 namespace colibri {
@@ -46,6 +49,15 @@ TEST(ThreadPool, ReturnsTheFailureAndGoesOn) {
                          }),
             COLIBRI_CORRUPT_DATA);
   EXPECT_EQ((*pool)->run(10, 3, [](unsigned, int64_t, int64_t) { return COLIBRI_OK; }), COLIBRI_OK);
+}
+
+TEST(ThreadPool, UsesNoProcessorBetweenPhases) {
+  auto pool = ThreadPool::create(4);
+  (void)(*pool)->run(100, 4, [](unsigned, int64_t, int64_t) { return COLIBRI_OK; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20);
 }
 
 TEST(ThreadPool, NoThreadsIsAnError) {
