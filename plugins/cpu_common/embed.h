@@ -9,6 +9,7 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/operators.h"
+#include "plugins/cpu_common/packed_part.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/views.h"
 #include "runtime/base/decode_row.h"
@@ -41,24 +42,18 @@ static inline void unpack_row(uint32_t codec, const uint8_t* panel, int64_t r, f
       for (int64_t i = 0; i < cols; ++i)
         out[i] = scale * f32_from_bf16(load_u16(panel + (i * 8 + r) * 2));
       break;
-    case COLIBRI_CODEC_Q8_0:
-      for (int64_t i = 0; i < cols; ++i) {
-        const uint8_t* block = panel + i / 32 * 272;
-        const auto q =
-            static_cast<float>(static_cast<int8_t>(block[16 + i % 32 / 4 * 32 + 4 * r + i % 4]));
-        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * q);
-      }
-      break;
-    case COLIBRI_CODEC_Q4_0:
-      for (int64_t i = 0; i < cols; ++i) {
-        const uint8_t* block = panel + i / 32 * 144;
-        const int both = block[16 + i % 16 / 4 * 32 + 4 * r + i % 4];
-        const int q = (i % 32 < 16 ? both & 15 : both >> 4) - 8;
-        out[i] = scale * (f32_from_f16(load_u16(block + 2 * r)) * static_cast<float>(q));
-      }
-      break;
     default:
       break;
+  }
+}
+
+// Row `row` of a quantised table.
+static inline void unpack_quantised_row(uint32_t codec, const uint8_t* table, int64_t row,
+                                        float scale, float* out, int64_t cols) {
+  for (int64_t part = 0; part < cols / kBlockCols; ++part) {
+    float numbers[kBlockCols];
+    packed_part(codec, table, cols, row, part).numbers(numbers);
+    for (int64_t i = 0; i < kBlockCols; ++i) out[part * kBlockCols + i] = scale * numbers[i];
   }
 }
 
@@ -80,6 +75,11 @@ static inline colibri_status run_embed(const OperatorState& state, const void* a
     if (state.weight_layout == COLIBRI_LAYOUT_ROWS) {
       decode_scaled(state.weight_codec, table + id * file_row_bytes(state.weight_codec, state.cols),
                     state.embed.scale, f32_row(call.output, row), state.cols);
+      continue;
+    }
+    if (is_quantised_codec(state.weight_codec)) {
+      unpack_quantised_row(state.weight_codec, table, id, state.embed.scale,
+                           f32_row(call.output, row), state.cols);
       continue;
     }
     const uint8_t* panel = table + id / kPanelRows * panel_bytes(state.weight_codec, state.cols);

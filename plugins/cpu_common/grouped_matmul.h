@@ -9,6 +9,8 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/decoded_product.h"
 #include "plugins/cpu_common/float_product.h"
+#include "plugins/cpu_common/k_codecs.h"
+#include "plugins/cpu_common/plain_codecs.h"
 #include "plugins/cpu_common/product_epilogue.h"
 #include "plugins/cpu_common/product_panels.h"
 #include "plugins/cpu_common/product_tokens.h"
@@ -147,6 +149,28 @@ colibri_status run_grouped_matmul(const OperatorState& state, const void* argume
       return run_products<S, Q8_0Weights, QuantisedProduct>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q4_0:
       return run_products<S, Q4_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q4_1:
+      return run_products<S, Q4_1Weights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q5_0:
+      return run_products<S, Q5_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q5_1:
+      return run_products<S, Q5_1Weights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q2_K:
+      return run_products<S, Q2_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q3_K:
+      return run_products<S, Q3_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q4_K:
+      return run_products<S, Q4_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q5_K:
+      return run_products<S, Q5_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_Q6_K:
+      return run_products<S, Q6_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_IQ4_NL:
+      return run_products<S, Iq4NlWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_IQ4_XS:
+      return run_products<S, Iq4XsWeights, QuantisedProduct>(state, call, tasks, scratch);
+    case COLIBRI_CODEC_MXFP4:
+      return run_products<S, Mxfp4Weights, QuantisedProduct>(state, call, tasks, scratch);
     default:
       return run_products<S, F32Weights, DecodedProduct>(state, call, tasks, scratch);
   }

@@ -10,14 +10,15 @@
 
 namespace colibri::cpu {
 
-constexpr int64_t kPanelRows = 8;   // rows of a panel of the R8 layout
-constexpr int64_t kBlockCols = 32;  // columns of a block of q8_0, q4_0 and q8_32
+constexpr int64_t kPanelRows = 8;  // rows of a panel of the R8 layout
+constexpr int64_t kBlockCols =
+    32;  // columns of a block of q8_32, and of a part of a weight's block
 
 static inline bool is_float_codec(uint32_t codec) {
   return codec == COLIBRI_CODEC_F32 || codec == COLIBRI_CODEC_F16 || codec == COLIBRI_CODEC_BF16;
 }
 static inline bool is_quantised_codec(uint32_t codec) {
-  return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
+  return has_integer_product(codec);
 }
 // Codecs without a product of their own: they stay row by row as in the file, and are decoded to f32
 // wherever they are used.
@@ -26,15 +27,58 @@ static inline bool is_decoded_codec(uint32_t codec) {
   return facts != nullptr && facts->weights && !is_float_codec(codec) && !is_quantised_codec(codec);
 }
 
+// A quantised block of 8 rows in the R8 layout (kernels.h): a head, then its parts of 32 columns.
+struct PanelBlock {
+  int64_t cols;  // 32 or 256
+  int64_t head;  // bytes
+  int64_t part;  // bytes
+
+  constexpr int64_t parts() const { return cols / kBlockCols; }
+  constexpr int64_t bytes() const { return head + parts() * part; }
+};
+static constexpr PanelBlock panel_block(uint32_t codec) {
+  switch (codec) {
+    case COLIBRI_CODEC_Q8_0:
+      return {32, 16, 256};
+    case COLIBRI_CODEC_Q4_0:
+    case COLIBRI_CODEC_IQ4_NL:
+      return {32, 16, 128};
+    case COLIBRI_CODEC_Q4_1:
+      return {32, 32, 128};
+    case COLIBRI_CODEC_Q5_0:
+      return {32, 16, 160};
+    case COLIBRI_CODEC_Q5_1:
+      return {32, 32, 160};
+    case COLIBRI_CODEC_MXFP4:
+      return {32, 8, 128};
+    case COLIBRI_CODEC_Q2_K:
+      return {256, 32, 80};
+    case COLIBRI_CODEC_Q3_K:
+      return {256, 16, 112};
+    case COLIBRI_CODEC_Q4_K:
+      return {256, 32, 144};
+    case COLIBRI_CODEC_Q5_K:
+      return {256, 32, 176};
+    case COLIBRI_CODEC_Q6_K:
+      return {256, 16, 208};
+    case COLIBRI_CODEC_IQ4_XS:
+      return {256, 16, 136};
+    default:
+      return {};
+  }
+}
+
 // Bytes of one row of `cols` elements as it stands in a file; 0 for a codec that is not known.
 static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {
   const CodecFacts* facts = codec_facts(codec);
   return facts == nullptr ? 0 : cols / facts->elements * facts->bytes;
 }
 
-// Bytes of one panel of 8 rows; the scales stand beside their block, so nothing is added.
+// Bytes of one panel of 8 rows.
 static inline int64_t panel_bytes(uint32_t codec, int64_t cols) {
-  return kPanelRows * file_row_bytes(codec, cols);
+  if (!is_quantised_codec(codec)) return kPanelRows * file_row_bytes(codec, cols);
+  const PanelBlock block = panel_block(codec);
+  return cols / block.cols * block.bytes();
 }
 static inline int64_t panels_of(int64_t rows) {
   return (rows + kPanelRows - 1) / kPanelRows;
@@ -44,11 +88,11 @@ static inline int64_t panels_of(int64_t rows) {
 struct PreparedRow {
   int8_t* q;     // [cols]
   float* scale;  // [cols / 32]
-  int32_t* sum;  // [cols / 32], of the block's q
+  int16_t* sum;  // [cols / 16], each of 16 q
 };
 static inline PreparedRow prepared_row(uint8_t* row, int64_t cols) {
   return {reinterpret_cast<int8_t*>(row), reinterpret_cast<float*>(row + cols),
-          reinterpret_cast<int32_t*>(row + cols + cols / kBlockCols * 4)};
+          reinterpret_cast<int16_t*>(row + cols + cols / kBlockCols * 4)};
 }
 
 // Elements from one block of 16 keys to the next in the key and in the value cache of one head.

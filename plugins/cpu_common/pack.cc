@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugins/cpu_common/interleave.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/quantize_weights.h"
 #include "runtime/base/small_floats.h"
 
 namespace colibri::cpu {
 namespace {
-
-constexpr int64_t kQ8PanelBlock = 272;
-constexpr int64_t kQ4PanelBlock = 144;
 
 template <typename T>
 T load(const uint8_t* from) {
@@ -77,41 +75,26 @@ void block_numbers(const Source& from, int64_t row, int64_t block, float numbers
   for (int64_t i = 0; i < kBlockCols; ++i) numbers[i] = from.number(row, block * kBlockCols + i);
 }
 
-void pack_q8_panel(const Source& from, int64_t first_row, uint8_t* panel) {
-  for (int64_t r = 0; r < kPanelRows; ++r) {
-    const int64_t row = first_row + r;
-    for (int64_t block = 0; block < from.cols / kBlockCols; ++block) {
-      Q8Block q = {};
-      if (row < from.rows && from.codec == COLIBRI_CODEC_Q8_0) {
-        q = load<Q8Block>(from.row(row) + block * 34);
-      } else if (row < from.rows) {
-        float numbers[32];
-        block_numbers(from, row, block, numbers);
-        quantize_q8_0(numbers, &q);
-      }
-      uint8_t* to = panel + block * kQ8PanelBlock;
-      std::memcpy(to + 2 * r, &q.scale, 2);
-      for (int64_t v = 0; v < 8; ++v) std::memcpy(to + 16 + 32 * v + 4 * r, q.q + 4 * v, 4);
+void pack_quantised_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
+  const int64_t count = std::min(kPanelRows, from.rows - first_row);
+  if (count < kPanelRows) std::memset(panel, 0, static_cast<size_t>(panel_bytes(codec, from.cols)));
+  if (from.codec == codec)
+    return interleave_rows(codec, from.row(first_row), from.stride, count, from.cols, panel);
+  const int64_t block_bytes = panel_block(codec).bytes();
+  for (int64_t block = 0; block < from.cols / kBlockCols; ++block, panel += block_bytes) {
+    Q8Block q8[kPanelRows];
+    Q4Block q4[kPanelRows];
+    for (int64_t r = 0; r < count; ++r) {
+      float numbers[32];
+      block_numbers(from, first_row + r, block, numbers);
+      codec == COLIBRI_CODEC_Q8_0 ? quantize_q8_0(numbers, &q8[r]) : quantize_q4_0(numbers, &q4[r]);
     }
-  }
-}
-
-void pack_q4_panel(const Source& from, int64_t first_row, uint8_t* panel) {
-  for (int64_t r = 0; r < kPanelRows; ++r) {
-    const int64_t row = first_row + r;
-    for (int64_t block = 0; block < from.cols / kBlockCols; ++block) {
-      Q4Block q = {};
-      std::memset(q.q, 0x88, sizeof(q.q));
-      if (row < from.rows && from.codec == COLIBRI_CODEC_Q4_0) {
-        q = load<Q4Block>(from.row(row) + block * 18);
-      } else if (row < from.rows) {
-        float numbers[32];
-        block_numbers(from, row, block, numbers);
-        quantize_q4_0(numbers, &q);
-      }
-      uint8_t* to = panel + block * kQ4PanelBlock;
-      std::memcpy(to + 2 * r, &q.scale, 2);
-      for (int64_t v = 0; v < 4; ++v) std::memcpy(to + 16 + 32 * v + 4 * r, q.q + 4 * v, 4);
+    if (codec == COLIBRI_CODEC_Q8_0) {
+      interleave_rows(codec, reinterpret_cast<const uint8_t*>(q8), sizeof(Q8Block), count,
+                      kBlockCols, panel);
+    } else {
+      interleave_rows(codec, reinterpret_cast<const uint8_t*>(q4), sizeof(Q4Block), count,
+                      kBlockCols, panel);
     }
   }
 }
@@ -130,14 +113,8 @@ void pack_rows(uint32_t codec, const Source& from, uint8_t* to) {
 }
 
 void pack_panel(uint32_t codec, const Source& from, int64_t first_row, uint8_t* panel) {
-  switch (codec) {
-    case COLIBRI_CODEC_Q8_0:
-      return pack_q8_panel(from, first_row, panel);
-    case COLIBRI_CODEC_Q4_0:
-      return pack_q4_panel(from, first_row, panel);
-    default:
-      return pack_float_panel(codec, from, first_row, panel);
-  }
+  is_quantised_codec(codec) ? pack_quantised_panel(codec, from, first_row, panel)
+                            : pack_float_panel(codec, from, first_row, panel);
 }
 
 }  // namespace
@@ -173,7 +150,9 @@ colibri_status pack(const colibri_layout* layout, const colibri_tensor* from, vo
   if (facts == nullptr || !facts->weights) return COLIBRI_UNSUPPORTED;
   // floats stand in either layout, every other codec in its own
   if (!is_float_codec(codec) && is_decoded_codec(codec) != is_rows) return COLIBRI_UNSUPPORTED;
-  const bool converts = is_float_codec(source.codec) && !is_decoded_codec(codec);
+  const bool converts =
+      is_float_codec(source.codec) &&
+      (is_float_codec(codec) || codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0);
   if (!converts && source.codec != codec) return COLIBRI_UNSUPPORTED;
   if (source.cols % facts->elements != 0) return COLIBRI_INVALID_ARGUMENT;
   if (row_begin < 0 || source.rows < 0 || source.cols < 1) return COLIBRI_INVALID_ARGUMENT;

@@ -6,7 +6,11 @@
 #include <cstring>
 #include <vector>
 
+#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/packed_part.h"
+#include "runtime/base/decode_row.h"
 #include "runtime/base/small_floats.h"
+#include "tests/conformance/questions.h"
 
 namespace colibri::cpu {
 namespace {
@@ -61,26 +65,51 @@ TEST(Pack, Q4KeepsTheBytesOfItsBlocks) {
     EXPECT_EQ(block[2 * r], row < 9 ? row + 1 : 0);
     for (int i = 0; i < 16; ++i) {
       EXPECT_EQ(block[16 + i / 4 * 32 + 4 * r + i % 4],
-                row < 9 ? static_cast<uint8_t>(row * 16 + i) : 0x88);
+                row < 9 ? static_cast<uint8_t>(row * 16 + i) : 0);
+    }
+  }
+}
+
+// The layout of every quantised codec holds what the file holds.
+TEST(Pack, QuantisedCodecsKeepTheirNumbers) {
+  for (const uint32_t codec : conformance::kQuantisedCodecs) {
+    conformance::Random random(codec);
+    const int64_t cols = 3 * codec_facts(codec)->elements;
+    const conformance::SourceMatrix weight = conformance::make_weight(random, codec, 11, cols);
+    const colibri_layout layout = r8(codec);
+    std::vector<uint8_t> packed(static_cast<size_t>(2 * panel_bytes(codec, cols)));
+    const colibri_tensor first = rows_of(codec, 8, cols, weight.stride, weight.bytes.data());
+    const colibri_tensor last =
+        rows_of(codec, 3, cols, weight.stride, weight.bytes.data() + 8 * weight.stride);
+    ASSERT_EQ(pack(&layout, &first, packed.data(), 0), COLIBRI_OK);
+    ASSERT_EQ(pack(&layout, &last, packed.data(), 8), COLIBRI_OK);
+    std::vector<float> want(static_cast<size_t>(cols));
+    for (int64_t row = 0; row < weight.rows; ++row) {
+      ASSERT_TRUE(decode_row(codec, weight.bytes.data() + row * weight.stride, cols, want.data()));
+      for (int64_t part = 0; part < cols / 32; ++part) {
+        float got[32];
+        packed_part(codec, packed.data(), cols, row, part).numbers(got);
+        EXPECT_EQ(std::memcmp(got, want.data() + part * 32, sizeof(got)), 0)
+            << codec_facts(codec)->name << " row " << row << " part " << part;
+      }
     }
   }
 }
 
 TEST(Pack, DecodedCodecsStayAsTheyAre) {
-  std::vector<uint8_t> rows(3 * 40);  // rows of one q4_1 block, 40 bytes apart
+  constexpr uint32_t kCodec = COLIBRI_CODEC_F8_E4M3_128;
+  std::vector<uint8_t> rows(2 * 140);  // rows of one block, 140 bytes apart
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<uint8_t>(i);
-  const colibri_layout layout = {sizeof(layout), COLIBRI_LAYOUT_ROWS, COLIBRI_CODEC_Q4_1, 1, 32, 1};
-  const colibri_tensor from = rows_of(COLIBRI_CODEC_Q4_1, 2, 32, 40, rows.data());
-  std::vector<uint8_t> to(60, 0xEE);
+  const colibri_layout layout = {sizeof(layout), COLIBRI_LAYOUT_ROWS, kCodec, 1, 128, 1};
+  const colibri_tensor from = rows_of(kCodec, 2, 128, 140, rows.data());
+  std::vector<uint8_t> to(3 * 132, 0xEE);
   ASSERT_EQ(pack(&layout, &from, to.data(), 1), COLIBRI_OK);
-  for (size_t i = 0; i < 60; ++i) {
-    EXPECT_EQ(to[i], i < 20 ? 0xEE : i < 40 ? i - 20 : i) << i;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const size_t want = i < 132 ? 0xEE : i < 264 ? i - 132 : i - 264 + 140;
+    EXPECT_EQ(to[i], static_cast<uint8_t>(want)) << i;
   }
-  const colibri_layout interleaved = r8(COLIBRI_CODEC_Q4_1);
+  const colibri_layout interleaved = r8(kCodec);
   EXPECT_EQ(pack(&interleaved, &from, to.data(), 0), COLIBRI_UNSUPPORTED);
-  std::vector<float> numbers(32);
-  const colibri_tensor f32 = rows_of(COLIBRI_CODEC_F32, 1, 32, 128, numbers.data());
-  EXPECT_EQ(pack(&layout, &f32, to.data(), 0), COLIBRI_UNSUPPORTED);
 }
 
 TEST(Pack, RefusesWhatItCannotPack) {
@@ -93,6 +122,9 @@ TEST(Pack, RefusesWhatItCannotPack) {
   EXPECT_EQ(pack(&q4_0, &f32, to.data(), 0), COLIBRI_INVALID_ARGUMENT);  // 33 columns
   EXPECT_EQ(pack(&bf16, &f32, to.data(), 4), COLIBRI_INVALID_ARGUMENT);  // the middle of a panel
   EXPECT_EQ(pack(&bf16, &q8, to.data(), 0), COLIBRI_UNSUPPORTED);  // quantised to another codec
+  const colibri_tensor f32_block = rows_of(COLIBRI_CODEC_F32, 1, 32, 128, numbers.data());
+  const colibri_layout q4_1 = r8(COLIBRI_CODEC_Q4_1);
+  EXPECT_EQ(pack(&q4_1, &f32_block, to.data(), 0), COLIBRI_UNSUPPORTED);  // made by nobody here
   EXPECT_EQ(pack(&bf16, nullptr, to.data(), 0), COLIBRI_INVALID_ARGUMENT);
   colibri_layout unknown = bf16;
   unknown.id = COLIBRI_LAYOUT_PRIVATE;

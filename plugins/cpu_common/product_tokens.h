@@ -44,7 +44,7 @@ bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, i
   const int64_t blocks = cols / kBlockCols;
   int8_t* q = reinterpret_cast<int8_t*>(memory);
   float* scale = reinterpret_cast<float*>(memory + kTaskRows * cols);
-  int32_t* sum = reinterpret_cast<int32_t*>(scale + kTaskRows * blocks);
+  int16_t* sum = reinterpret_cast<int16_t*>(scale + kTaskRows * blocks);
   constexpr int64_t kWidth = 4;
   for (int64_t t = 0; t < count; ++t) {
     const int64_t row = indexed(call.row_index, part.row_begin + t);
@@ -60,7 +60,7 @@ bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, i
     for (int64_t block = 0; block < blocks; ++block, at += kWidth) {
       std::memcpy(q + at * kBlockCols, from.q + block * kBlockCols, kBlockCols);
       scale[at] = from.scale[block];
-      sum[at] = from.sum[block];
+      std::memcpy(sum + 2 * at, from.sum + 2 * block, 2 * sizeof(int16_t));
     }
   }
   *tokens = {q, scale, sum, kWidth, blocks};

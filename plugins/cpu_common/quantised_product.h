@@ -1,108 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of q8_32 rows with q8_0 or q4_0 weights in layout R8: the dot of a block of 32 columns
-// is an exact int32, then acc = fma(float(dot), d_w * d_x, acc), blocks ascending; lanes are output
-// columns.
+// Products of q8_32 rows with quantised weights in layout R8. For each part of 32 columns, ascending:
+// an exact int32 dot of each row, then acc = fma(float(dot), scale * d_x, acc); with an offset also
+// acc = fma(offset, float(sum of x) * d_x, acc). Lanes are output columns.
 #pragma once
 
 #include <cstdint>
 
+#include "plugins/cpu_common/codec_parts.h"
 #include "plugins/cpu_common/simd.h"
 
 namespace colibri::cpu {
 
-struct Q8_0Weights {
-  static constexpr int64_t kBlockBytes = 272;
-
-  // dot[p][t] = the exact dots of the block with scales at w[p] and token t's bytes at x + 32 t.
-  template <class S, int P, int T>
-  static COLIBRI_INLINE void dots(const uint8_t* const (&w)[P], int64_t next, const int8_t* x,
-                                  const int32_t* sum_of_x, typename S::I (&dot)[P][T]) {
-    typename S::SumS8 sums[P][T];
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) sums[p][t] = S::zero_s8();
-    }
-    COLIBRI_UNROLL
-    for (int v = 0; v < 8; ++v) {
-      typename S::Bytes panel[P];
-      COLIBRI_UNROLL
-      for (int p = 0; p < P; ++p) panel[p] = S::load_panels(w[p] + 16 + 32 * v, next);
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) {
-        const typename S::Bytes four = S::broadcast(x + 32 * t + 4 * v);
-        COLIBRI_UNROLL
-        for (int p = 0; p < P; ++p) sums[p][t] = S::dot_s8(sums[p][t], panel[p], four);
-      }
-    }
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) dot[p][t] = S::total(sums[p][t], sum_of_x[t]);
+// The float step of a part for one panel vector. unit[t] is d_x of the token; sum[t] is its float(sum
+// of x) * d_x, used with Offset::kOfPart only.
+template <class Codec, class S, int T>
+COLIBRI_INLINE void add_dots(Scales<S> scales, const typename S::I (&dot)[T],
+                             const int16_t* sum_of_x, const typename S::F (&unit)[T],
+                             const typename S::F (&sum)[T], typename S::F (&acc)[T]) {
+  COLIBRI_UNROLL
+  for (int t = 0; t < T; ++t) {
+    acc[t] = S::fma(S::to_float(dot[t]), S::mul(scales.scale, unit[t]), acc[t]);
+    if constexpr (Codec::kOffset == Offset::kOfPart) acc[t] = S::fma(scales.offset, sum[t], acc[t]);
+    if constexpr (Codec::kOffset == Offset::kOfHalves) {
+      const typename S::I both = S::dot_pairs(scales.halves, S::two_i16(sum_of_x + 2 * t));
+      acc[t] = S::fma(scales.offset, S::mul(S::to_float(both), unit[t]), acc[t]);
     }
   }
-};
+}
 
-struct Q4_0Weights {
-  static constexpr int64_t kBlockBytes = 144;
-
-  // As above. A nibble is q + 8, so 8 times the sum of x comes off.
-  template <class S, int P, int T>
-  static COLIBRI_INLINE void dots(const uint8_t* const (&w)[P], int64_t next, const int8_t* x,
-                                  const int32_t* sum_of_x, typename S::I (&dot)[P][T]) {
-    typename S::SumU4 sums[P][T];
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) sums[p][t] = S::zero_u4();
-    }
-    COLIBRI_UNROLL
-    for (int v = 0; v < 4; ++v) {
-      typename S::Bytes low[P];
-      typename S::Bytes high[P];
-      COLIBRI_UNROLL
-      for (int p = 0; p < P; ++p) {
-        const typename S::Bytes both = S::load_panels(w[p] + 16 + 32 * v, next);
-        low[p] = S::low_nibbles(both);
-        high[p] = S::high_nibbles(both);
-      }
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) {
-        const typename S::Bytes first = S::broadcast(x + 32 * t + 4 * v);
-        COLIBRI_UNROLL
-        for (int p = 0; p < P; ++p) sums[p][t] = S::dot_u4(sums[p][t], low[p], first);
-        const typename S::Bytes second = S::broadcast(x + 32 * t + 16 + 4 * v);
-        COLIBRI_UNROLL
-        for (int p = 0; p < P; ++p) sums[p][t] = S::dot_u4(sums[p][t], high[p], second);
-      }
-    }
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t)
-        dot[p][t] = S::sub_i(S::total(sums[p][t]), S::set_i(8 * sum_of_x[t]));
-    }
-  }
-};
-
+// Codec is one of plain_codecs.h or k_codecs.h.
 template <class S, class Codec>
 struct QuantisedProduct {
   using Simd = S;
-  // Prepared rows, gathered so that a block of `width` tokens stands together: block b of token t
-  // is at (tile of `width` tokens, b, t). A single row as it is has width 1.
+  // Prepared rows, gathered so that a part of `width` tokens stands together: part b of token t is
+  // at (tile of `width` tokens, b, t). A single row as it is has width 1.
   struct Tokens {
     const int8_t* q;
     const float* scale;
-    const int32_t* sum;
+    const int16_t* sum;
     int64_t width;
-    int64_t blocks;
+    int64_t parts;
 
     Tokens from(int64_t t) const {
-      return {q + t * blocks * 32, scale + t * blocks, sum + t * blocks, width, blocks};
+      return {q + t * parts * 32, scale + t * parts, sum + t * parts * 2, width, parts};
     }
   };
 
-  static int64_t panel_bytes(int64_t cols) { return cols / 32 * Codec::kBlockBytes; }
+  static int64_t panel_bytes(int64_t cols) {
+    return cols / Codec::kBlock.cols * Codec::kBlock.bytes();
+  }
 
   // sums[p][t] = panel vector p times token t; the tokens are one tile.
   template <int P, int T>
@@ -117,24 +63,36 @@ struct QuantisedProduct {
     const uint8_t* at[P];
     COLIBRI_UNROLL
     for (int p = 0; p < P; ++p) at[p] = w[p];
-    const int8_t* q = tokens.q;
-    const float* scale = tokens.scale;
-    const int32_t* sum = tokens.sum;
-    for (int64_t block = 0; block < cols / 32; ++block) {
-      typename S::I dot[P][T];
-      Codec::template dots<S, P, T>(at, next, q, sum, dot);
+    const float* unit_of_x = tokens.scale;
+    PartInput x = {tokens.q, tokens.sum};
+    for (int64_t block = 0; block < cols / Codec::kBlock.cols; ++block) {
+      Head<S> head[P];
       COLIBRI_UNROLL
       for (int p = 0; p < P; ++p) {
-        const typename S::F d = S::load_panels_f16(at[p], next);
+        head[p] = Codec::template head<S>(at[p], next);
+        at[p] += Codec::kBlock.head;
+      }
+      for (int64_t part = 0; part < Codec::kBlock.parts(); ++part) {
+        typename S::I dot[P][T];
+        Codec::template dots<S, P, T>(at, next, x, dot);
+        typename S::F unit[T];
+        typename S::F sum[T];
         COLIBRI_UNROLL
         for (int t = 0; t < T; ++t) {
-          acc[p][t] = S::fma(S::to_float(dot[p][t]), S::mul(d, S::set(scale[t])), acc[p][t]);
+          unit[t] = S::set(unit_of_x[t]);
+          const typename S::I both = S::dot_pairs(S::set_pair(1), S::two_i16(x.sum + 2 * t));
+          sum[t] = S::mul(S::to_float(both), unit[t]);
         }
-        at[p] += Codec::kBlockBytes;
+        COLIBRI_UNROLL
+        for (int p = 0; p < P; ++p) {
+          add_dots<Codec, S, T>(Codec::template scales<S>(head[p], at[p], next), dot[p], x.sum,
+                                unit, sum, acc[p]);
+          at[p] += Codec::kBlock.part;
+        }
+        x.q += 32 * tokens.width;
+        x.sum += 2 * tokens.width;
+        unit_of_x += tokens.width;
       }
-      q += 32 * tokens.width;
-      scale += tokens.width;
-      sum += tokens.width;
     }
     COLIBRI_UNROLL
     for (int p = 0; p < P; ++p) {

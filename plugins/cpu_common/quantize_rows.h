@@ -31,26 +31,28 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
   if (bits >= 0x7F800000) {  // infinity or NaN: as integers they come after all other magnitudes
     for (int i = 0; i < kBlockCols; ++i) q[i] = 0;
     to.scale[block] = std::numeric_limits<float>::quiet_NaN();
-    to.sum[block] = 0;
+    to.sum[2 * block] = to.sum[2 * block + 1] = 0;
     return;
   }
   float scale = std::bit_cast<float>(bits) / 127;
   if (scale < std::numeric_limits<float>::min()) scale = 0;
   const float inverse = scale > 0 ? 1 / scale : 0;
-  typename S::I sum = S::zero_i();
-  COLIBRI_UNROLL
-  for (int i = 0; i < kVectors; ++i) {
-    const typename S::I rounded =
-        S::round_to_int(S::mul(S::load(x + i * S::kLanes), S::set(inverse)));
-    sum = S::add_i(sum, rounded);
-    S::store_i8(q + i * S::kLanes, rounded);
-  }
-  S::store_i(lanes, sum);
-  int32_t total = 0;
-  COLIBRI_UNROLL
-  for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
   to.scale[block] = scale;
-  to.sum[block] = total;
+  for (int half = 0; half < 2; ++half) {
+    typename S::I sum = S::zero_i();
+    COLIBRI_UNROLL
+    for (int i = half * kVectors / 2; i < (half + 1) * kVectors / 2; ++i) {
+      const typename S::I rounded =
+          S::round_to_int(S::mul(S::load(x + i * S::kLanes), S::set(inverse)));
+      sum = S::add_i(sum, rounded);
+      S::store_i8(q + i * S::kLanes, rounded);
+    }
+    S::store_i(lanes, sum);
+    int32_t total = 0;
+    COLIBRI_UNROLL
+    for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
+    to.sum[2 * block + half] = static_cast<int16_t>(total);
+  }
 }
 
 template <class S>

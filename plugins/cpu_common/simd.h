@@ -10,7 +10,7 @@
 //   F, I             kLanes floats, kLanes int32; kLanes is 8 or 16
 //   kPanels          kLanes / 8: panels of 8 rows that one vector spans
 //   Bytes            4 * kLanes bytes: for each lane (a row) four columns
-//   SumU4, SumS8     running sums of products of bytes, exact for one block of 32 columns
+//   SumU, SumS8      running sums of products of bytes, exact for one part of 32 columns
 //
 // Floats: every operation is rounded to nearest even, subnormals are kept
 //   F zero(), set(float), load(const float*)
@@ -20,7 +20,7 @@
 //   F add, sub, mul, div, min, max (a, b)
 //                                   min and max give b if b is NaN; what they give if only a is NaN
 //                                   does not matter
-//   F fma(a, b, c) = a b + c, fnma(a, b, c) = c - a b, round(a) to an integer
+//   F fma(a, b, c) = a b + c, fnma(a, b, c) = c - a b, negate(a), round(a) to an integer
 // Integers
 //   I zero_i(), set_i(int32_t), add_i, sub_i, max_i (a, b), half(a) = a >> 1 (arithmetic)
 //   I round_to_int(F) to nearest even; F to_float(I)
@@ -30,16 +30,44 @@
 // Weights: with kPanels = 2 the second panel stands `next` bytes behind the first; else next is not
 // used
 //   F load_panels_f32, load_panels_f16, load_panels_bf16 (const uint8_t*, next)   8 rows of each panel
+//   F load_panels_i8 (const uint8_t*, next)   the same, of int8
+//   F load_panels_e8(const uint8_t*, next)    2^(e - 127) of 8 bytes e: 2^-127 for 0, infinite for 255
 //   Bytes load_panels(const uint8_t*, next)   32 bytes of each panel
-//   Bytes low_nibbles(Bytes), high_nibbles(Bytes)
+//   Bytes field<shift>(Bytes w, int mask)     each byte shifted to the right (to the left if the shift
+//                                             is negative), then masked; the mask fits the shift
+//   Bytes or_bytes(Bytes a, Bytes b)
+//   Bytes load_table(const int8_t[16]); Bytes lookup(table, Bytes index)   index from 0 to 15
 //   Bytes broadcast(const int8_t* four)       four columns of a prepared row in every lane
-//   SumU4 zero_u4(), dot_u4(SumU4, Bytes w, Bytes x)   w from 0 to 15; at most 8 times; I total(SumU4)
+//   SumU zero_u(), dot_u(SumU, Bytes w, Bytes x)       w from 0 to 63, x from -127 to 127; the largest w
+//                                                      of all calls add up to kMostU at most
+//   I total(SumU), scaled(SumU, I factors)             factors: of pairs, below
 //   SumS8 zero_s8(), dot_s8(SumS8, Bytes w, Bytes x)   w from -128 to 127, x from -127 to 127; at most
 //                                                      8 times
-//   I total(SumS8, int32_t sum_of_x)          sum_of_x as in the prepared row, for those who bias w
+//   I total(SumS8, I sum_of_x)                sum_of_x: two_i16 of the prepared row, for those who bias w
+// Pairs: an I whose lanes hold two int16, of the first and of the second 16 columns of a part
+//   I two_i16(const int16_t*)                 in every lane; I set_pair(int16_t): the same one twice
+//   I load_pairs_i8(const uint8_t*, next)     16 int8 of each panel, two for each row
+//   I pair_field<shift>(I pairs, int mask)    as field, of each int16
+//   I dot_pairs(I a, I b)                     first * first + second * second, int32
+//   I first_factors(I pairs), second_factors(I pairs)   what scaled() multiplies by
 #pragma once
+
+#include <utility>
 
 #define COLIBRI_INLINE __attribute__((always_inline)) inline
 #define COLIBRI_INLINE_LAMBDA __attribute__((always_inline))
 // Loops over registers of a tile must disappear.
 #define COLIBRI_UNROLL _Pragma("GCC unroll 16")
+
+namespace colibri::cpu {
+
+// body(0), body(1), ... with numbers that are constants to the compiler.
+template <int count, class Body>
+COLIBRI_INLINE void for_constants(Body body) {
+  [&]<int... i>(std::integer_sequence<int, i...>) COLIBRI_INLINE_LAMBDA {
+    (body(std::integral_constant<int, i>()), ...);
+  }
+  (std::make_integer_sequence<int, count>());
+}
+
+}  // namespace colibri::cpu

@@ -19,8 +19,9 @@ struct Avx512 {
   using F = __m512;
   using I = __m512i;
   using Bytes = __m512i;
-  struct SumU4 {
-    __m512i pairs;  // int16: 8 times 2 * 15 * 127 is 30480
+  static constexpr int kMostU = 129;  // 2 * 127 times it fits in int16
+  struct SumU {
+    __m512i pairs;  // int16
   };
   struct SumS8 {
     __m512i rows;  // int32
@@ -66,6 +67,7 @@ struct Avx512 {
   static COLIBRI_INLINE F max(F a, F b) { return _mm512_max_ps(a, b); }
   static COLIBRI_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
   static COLIBRI_INLINE F fnma(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }
+  static COLIBRI_INLINE F negate(F a) { return _mm512_xor_ps(a, set(-0.0f)); }
   static COLIBRI_INLINE F round(F a) {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
@@ -103,21 +105,38 @@ struct Avx512 {
     const __m256i second = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + next));
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
   }
-  static COLIBRI_INLINE Bytes low_nibbles(Bytes w) {
-    return _mm512_and_si512(w, _mm512_set1_epi8(15));
+  static COLIBRI_INLINE F load_panels_i8(const uint8_t* p, int64_t next) {
+    return to_float(_mm512_cvtepi8_epi32(load_8x8_twice(p, next)));
   }
-  static COLIBRI_INLINE Bytes high_nibbles(Bytes w) { return low_nibbles(_mm512_srli_epi16(w, 4)); }
+  static COLIBRI_INLINE F load_panels_e8(const uint8_t* p, int64_t next) {
+    const __m512i bits = _mm512_slli_epi32(_mm512_cvtepu8_epi32(load_8x8_twice(p, next)), 23);
+    return _mm512_castsi512_ps(_mm512_max_epu32(bits, set_i(1 << 22)));
+  }
+  template <int shift>
+  static COLIBRI_INLINE Bytes field(Bytes w, int mask) {
+    if constexpr (shift > 0) w = _mm512_srli_epi16(w, shift);
+    if constexpr (shift < 0) w = _mm512_slli_epi16(w, -shift);
+    return _mm512_and_si512(w, _mm512_set1_epi8(static_cast<char>(mask)));
+  }
+  static COLIBRI_INLINE Bytes or_bytes(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
+  static COLIBRI_INLINE Bytes load_table(const int8_t* table) {
+    return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+  }
+  static COLIBRI_INLINE Bytes lookup(Bytes table, Bytes index) {
+    return _mm512_shuffle_epi8(table, index);
+  }
   static COLIBRI_INLINE Bytes broadcast(const int8_t* four) {
     int32_t x;
     std::memcpy(&x, four, 4);
     return _mm512_set1_epi32(x);
   }
-  static COLIBRI_INLINE SumU4 zero_u4() { return {_mm512_setzero_si512()}; }
-  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+  static COLIBRI_INLINE SumU zero_u() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) {
     return {pinned(_mm512_add_epi16(sum.pairs, _mm512_maddubs_epi16(w, x)))};
   }
-  static COLIBRI_INLINE I total(SumU4 sum) {
-    return _mm512_madd_epi16(sum.pairs, _mm512_set1_epi16(1));
+  static COLIBRI_INLINE I total(SumU sum) { return scaled(sum, set_pair(1)); }
+  static COLIBRI_INLINE I scaled(SumU sum, I factors) {
+    return _mm512_madd_epi16(sum.pairs, factors);
   }
   static COLIBRI_INLINE SumS8 zero_s8() { return {_mm512_setzero_si512()}; }
   // |w| is unsigned and its sign goes to x; 2 * 128 * 127 fits in int16.
@@ -127,11 +146,39 @@ struct Avx512 {
     const __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(w), signed_x);
     return {pinned(_mm512_add_epi32(sum.rows, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1))))};
   }
-  static COLIBRI_INLINE I total(SumS8 sum, int32_t) { return sum.rows; }
+  static COLIBRI_INLINE I total(SumS8 sum, I) { return sum.rows; }
+
+  static COLIBRI_INLINE I two_i16(const int16_t* p) {
+    int32_t two;
+    std::memcpy(&two, p, 4);
+    return set_i(two);
+  }
+  static COLIBRI_INLINE I set_pair(int16_t x) { return _mm512_set1_epi16(x); }
+  static COLIBRI_INLINE I load_pairs_i8(const uint8_t* p, int64_t next) {
+    return _mm512_cvtepi8_epi16(load_8x16_twice(p, next));
+  }
+  template <int shift>
+  static COLIBRI_INLINE I pair_field(I pairs, int16_t mask) {
+    if constexpr (shift > 0) pairs = _mm512_srli_epi16(pairs, shift);
+    if constexpr (shift < 0) pairs = _mm512_slli_epi16(pairs, -shift);
+    return _mm512_and_si512(pairs, _mm512_set1_epi16(mask));
+  }
+  static COLIBRI_INLINE I dot_pairs(I a, I b) { return _mm512_madd_epi16(a, b); }
+  // Both halves of a lane, since dot_u leaves two sums there.
+  static COLIBRI_INLINE I first_factors(I pairs) {
+    return _mm512_mask_blend_epi16(0xAAAAAAAA, pairs, _mm512_slli_epi32(pairs, 16));
+  }
+  static COLIBRI_INLINE I second_factors(I pairs) {
+    return _mm512_mask_blend_epi16(0xAAAAAAAA, _mm512_srli_epi32(pairs, 16), pairs);
+  }
 
  private:
   static COLIBRI_INLINE __m256i load_16x16(const uint16_t* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static COLIBRI_INLINE __m128i load_8x8_twice(const uint8_t* p, int64_t next) {
+    return _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)),
+                              _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + next)));
   }
   static COLIBRI_INLINE __m256i load_8x16_twice(const uint8_t* p, int64_t next) {
     const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));

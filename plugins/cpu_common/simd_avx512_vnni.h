@@ -8,27 +8,36 @@ namespace colibri::cpu {
 namespace {
 
 struct Avx512Vnni : Avx512 {
-  struct SumU4 {
+  static constexpr int kMostU = 8 * 63;
+  struct SumU {
     __m512i rows;  // int32
   };
   struct SumS8 {
     __m512i rows;  // int32, of w + 128
   };
 
-  static COLIBRI_INLINE SumU4 zero_u4() { return {_mm512_setzero_si512()}; }
-  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+  static COLIBRI_INLINE SumU zero_u() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) {
     return {_mm512_dpbusd_epi32(sum.rows, w, x)};
   }
-  static COLIBRI_INLINE I total(SumU4 sum) { return sum.rows; }
+  static COLIBRI_INLINE I total(SumU sum) { return sum.rows; }
+  static COLIBRI_INLINE I scaled(SumU sum, I factors) {
+    return _mm512_mullo_epi32(sum.rows, factors);
+  }
   // The instruction wants the weight unsigned: 128 more of it is 128 times the sum of x more.
   static COLIBRI_INLINE SumS8 zero_s8() { return {_mm512_setzero_si512()}; }
   static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
     const Bytes biased = _mm512_xor_si512(w, _mm512_set1_epi8(-128));
     return {_mm512_dpbusd_epi32(sum.rows, biased, x)};
   }
-  static COLIBRI_INLINE I total(SumS8 sum, int32_t sum_of_x) {
-    return _mm512_sub_epi32(sum.rows, _mm512_set1_epi32(128 * sum_of_x));
+  static COLIBRI_INLINE I total(SumS8 sum, I sum_of_x) {
+    return sub_i(sum.rows, dot_pairs(set_pair(128), sum_of_x));
   }
+
+  static COLIBRI_INLINE I first_factors(I pairs) {
+    return _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16);
+  }
+  static COLIBRI_INLINE I second_factors(I pairs) { return _mm512_srai_epi32(pairs, 16); }
 };
 
 }  // namespace

@@ -19,8 +19,9 @@ struct Neon {
   using I = int32x4x2_t;
   using Bytes = int8x16x2_t;
   // A vector of the sums holds two rows.
-  struct SumU4 {
-    int16x8_t columns[4];  // 8 times 15 * 127 is 15240
+  static constexpr int kMostU = 258;  // 127 times it fits in int16
+  struct SumU {
+    int16x8_t columns[4];
   };
   struct SumS8 {
     int32x4_t pairs[4];  // of columns
@@ -81,6 +82,7 @@ struct Neon {
   static COLIBRI_INLINE F fnma(F a, F b, F c) {
     return {{vfmsq_f32(c.val[0], a.val[0], b.val[0]), vfmsq_f32(c.val[1], a.val[1], b.val[1])}};
   }
+  static COLIBRI_INLINE F negate(F a) { return {{vnegq_f32(a.val[0]), vnegq_f32(a.val[1])}}; }
   static COLIBRI_INLINE F round(F a) { return {{vrndnq_f32(a.val[0]), vrndnq_f32(a.val[1])}}; }
 
   static COLIBRI_INLINE I zero_i() { return set_i(0); }
@@ -134,12 +136,31 @@ struct Neon {
     const auto* bytes = reinterpret_cast<const int8_t*>(p);
     return {{vld1q_s8(bytes), vld1q_s8(bytes + 16)}};
   }
-  static COLIBRI_INLINE Bytes low_nibbles(Bytes w) {
-    return {{vandq_s8(w.val[0], vdupq_n_s8(15)), vandq_s8(w.val[1], vdupq_n_s8(15))}};
+  static COLIBRI_INLINE F load_panels_i8(const uint8_t* p, int64_t) {
+    const int16x8_t x = vmovl_s8(vreinterpret_s8_u8(vld1_u8(p)));
+    return to_float({{vmovl_s16(vget_low_s16(x)), vmovl_high_s16(x)}});
   }
-  static COLIBRI_INLINE Bytes high_nibbles(Bytes w) {
-    return {{vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(w.val[0]), 4)),
-             vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(w.val[1]), 4))}};
+  static COLIBRI_INLINE F load_panels_e8(const uint8_t* p, int64_t) {
+    const uint16x8_t e = vmovl_u8(vld1_u8(p));
+    const uint32x4_t least = vdupq_n_u32(1u << 22);
+    const uint32x4_t low = vshlq_n_u32(vmovl_u16(vget_low_u16(e)), 23);
+    const uint32x4_t high = vshlq_n_u32(vmovl_high_u16(e), 23);
+    return {{vreinterpretq_f32_u32(vmaxq_u32(low, least)),
+             vreinterpretq_f32_u32(vmaxq_u32(high, least))}};
+  }
+  template <int shift>
+  static COLIBRI_INLINE Bytes field(Bytes w, int mask) {
+    return {{field_of<shift>(w.val[0], mask), field_of<shift>(w.val[1], mask)}};
+  }
+  static COLIBRI_INLINE Bytes or_bytes(Bytes a, Bytes b) {
+    return {{vorrq_s8(a.val[0], b.val[0]), vorrq_s8(a.val[1], b.val[1])}};
+  }
+  static COLIBRI_INLINE Bytes load_table(const int8_t* table) {
+    return {{vld1q_s8(table), vld1q_s8(table)}};
+  }
+  static COLIBRI_INLINE Bytes lookup(Bytes table, Bytes index) {
+    return {{vqtbl1q_s8(table.val[0], vreinterpretq_u8_s8(index.val[0])),
+             vqtbl1q_s8(table.val[1], vreinterpretq_u8_s8(index.val[1]))}};
   }
   static COLIBRI_INLINE Bytes broadcast(const int8_t* four) {
     int32_t x;
@@ -147,20 +168,21 @@ struct Neon {
     const int8x16_t bytes = vreinterpretq_s8_s32(vdupq_n_s32(x));
     return {{bytes, bytes}};
   }
-  static COLIBRI_INLINE SumU4 zero_u4() {
+  static COLIBRI_INLINE SumU zero_u() {
     const int16x8_t zero = vdupq_n_s16(0);
     return {{zero, zero, zero, zero}};
   }
-  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) {
+  static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) {
     return {{vmlal_s8(sum.columns[0], vget_low_s8(w.val[0]), vget_low_s8(x.val[0])),
              vmlal_high_s8(sum.columns[1], w.val[0], x.val[0]),
              vmlal_s8(sum.columns[2], vget_low_s8(w.val[1]), vget_low_s8(x.val[1])),
              vmlal_high_s8(sum.columns[3], w.val[1], x.val[1])}};
   }
-  static COLIBRI_INLINE I total(SumU4 sum) {
+  static COLIBRI_INLINE I total(SumU sum) {
     return rows({{vpaddlq_s16(sum.columns[0]), vpaddlq_s16(sum.columns[1]),
                   vpaddlq_s16(sum.columns[2]), vpaddlq_s16(sum.columns[3])}});
   }
+  static COLIBRI_INLINE I scaled(SumU sum, I factors) { return mul_i(total(sum), factors); }
   static COLIBRI_INLINE SumS8 zero_s8() {
     const int32x4_t zero = vdupq_n_s32(0);
     return {{zero, zero, zero, zero}};
@@ -171,9 +193,62 @@ struct Neon {
              vpadalq_s16(sum.pairs[2], vmull_s8(vget_low_s8(w.val[1]), vget_low_s8(x.val[1]))),
              vpadalq_s16(sum.pairs[3], vmull_high_s8(w.val[1], x.val[1]))}};
   }
-  static COLIBRI_INLINE I total(SumS8 sum, int32_t) { return rows(sum); }
+  static COLIBRI_INLINE I total(SumS8 sum, I) { return rows(sum); }
+
+  static COLIBRI_INLINE I two_i16(const int16_t* p) {
+    int32_t two;
+    std::memcpy(&two, p, 4);
+    return set_i(two);
+  }
+  static COLIBRI_INLINE I set_pair(int16_t x) { return from_pairs(vdupq_n_s16(x), vdupq_n_s16(x)); }
+  static COLIBRI_INLINE I load_pairs_i8(const uint8_t* p, int64_t) {
+    const int8x16_t bytes = vreinterpretq_s8_u8(vld1q_u8(p));
+    return from_pairs(vmovl_s8(vget_low_s8(bytes)), vmovl_high_s8(bytes));
+  }
+  template <int shift>
+  static COLIBRI_INLINE I pair_field(I pairs, int16_t mask) {
+    return from_pairs(pair_field_of<shift>(pairs.val[0], mask),
+                      pair_field_of<shift>(pairs.val[1], mask));
+  }
+  static COLIBRI_INLINE I dot_pairs(I a, I b) {
+    return {{dot_pairs_of(a.val[0], b.val[0]), dot_pairs_of(a.val[1], b.val[1])}};
+  }
+  static COLIBRI_INLINE I first_factors(I pairs) {
+    return {{vshrq_n_s32(vshlq_n_s32(pairs.val[0], 16), 16),
+             vshrq_n_s32(vshlq_n_s32(pairs.val[1], 16), 16)}};
+  }
+  static COLIBRI_INLINE I second_factors(I pairs) {
+    return {{vshrq_n_s32(pairs.val[0], 16), vshrq_n_s32(pairs.val[1], 16)}};
+  }
+
+ protected:
+  static COLIBRI_INLINE I mul_i(I a, I b) {
+    return {{vmulq_s32(a.val[0], b.val[0]), vmulq_s32(a.val[1], b.val[1])}};
+  }
 
  private:
+  template <int shift>
+  static COLIBRI_INLINE int8x16_t field_of(int8x16_t w, int mask) {
+    uint8x16_t bits = vreinterpretq_u8_s8(w);
+    if constexpr (shift > 0) bits = vshrq_n_u8(bits, shift);
+    if constexpr (shift < 0) bits = vshlq_n_u8(bits, -shift);
+    return vreinterpretq_s8_u8(vandq_u8(bits, vdupq_n_u8(static_cast<uint8_t>(mask))));
+  }
+  template <int shift>
+  static COLIBRI_INLINE int16x8_t pair_field_of(int32x4_t pairs, int16_t mask) {
+    int16x8_t bits = vreinterpretq_s16_s32(pairs);
+    if constexpr (shift > 0) bits = vshrq_n_s16(bits, shift);
+    if constexpr (shift < 0) bits = vshlq_n_s16(bits, -shift);
+    return vandq_s16(bits, vdupq_n_s16(mask));
+  }
+  static COLIBRI_INLINE int32x4_t dot_pairs_of(int32x4_t a, int32x4_t b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a);
+    const int16x8_t y = vreinterpretq_s16_s32(b);
+    return vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+  }
+  static COLIBRI_INLINE I from_pairs(int16x8_t low, int16x8_t high) {
+    return {{vreinterpretq_s32_s16(low), vreinterpretq_s32_s16(high)}};
+  }
   static COLIBRI_INLINE I rows(SumS8 sum) {
     return {{vpaddq_s32(sum.pairs[0], sum.pairs[1]), vpaddq_s32(sum.pairs[2], sum.pairs[3])}};
   }

@@ -9,19 +9,21 @@ namespace colibri::cpu {
 namespace {
 
 struct NeonDotprod : Neon {
-  struct SumU4 {
+  static constexpr int kMostU = 8 * 63;
+  struct SumU {
     I rows;
   };
   struct SumS8 {
     I rows;
   };
 
-  static COLIBRI_INLINE SumU4 zero_u4() { return {zero_i()}; }
-  static COLIBRI_INLINE SumU4 dot_u4(SumU4 sum, Bytes w, Bytes x) { return {dot(sum.rows, w, x)}; }
-  static COLIBRI_INLINE I total(SumU4 sum) { return sum.rows; }
+  static COLIBRI_INLINE SumU zero_u() { return {zero_i()}; }
+  static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) { return {dot(sum.rows, w, x)}; }
+  static COLIBRI_INLINE I total(SumU sum) { return sum.rows; }
+  static COLIBRI_INLINE I scaled(SumU sum, I factors) { return mul_i(sum.rows, factors); }
   static COLIBRI_INLINE SumS8 zero_s8() { return {zero_i()}; }
   static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) { return {dot(sum.rows, w, x)}; }
-  static COLIBRI_INLINE I total(SumS8 sum, int32_t) { return sum.rows; }
+  static COLIBRI_INLINE I total(SumS8 sum, I) { return sum.rows; }
 
  private:
   static COLIBRI_INLINE I dot(I sum, Bytes w, Bytes x) {

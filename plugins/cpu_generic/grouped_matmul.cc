@@ -20,13 +20,18 @@ float float_dot(const PackedMatrix& weight, int64_t column, const float* x) {
   return sum;
 }
 
-// One output of a quantised weight: the dot of a block is an exact integer, blocks ascending.
+// One output of a quantised weight: the dots of a part of 32 columns are exact integers, parts
+// ascending.
 float quantised_dot(const PackedMatrix& weight, int64_t column, const cpu::PreparedRow& x) {
   float sum = 0;
-  for (int64_t block = 0; block < weight.cols / 32; ++block) {
+  for (int64_t i = 0; i < weight.cols / 32; ++i) {
+    const cpu::PackedPart w = weight.part(column, i);
     int32_t dot = 0;
-    for (int64_t k = block * 32; k < block * 32 + 32; ++k) dot += weight.quant(column, k) * x.q[k];
-    sum = std::fma(static_cast<float>(dot), weight.scale(column, block) * x.scale[block], sum);
+    for (int64_t k = 0; k < 32; ++k) dot += w.factor[k / 16] * w.q[k] * x.q[i * 32 + k];
+    sum = std::fma(static_cast<float>(dot), w.scale * x.scale[i], sum);
+    if (!w.has_offset) continue;
+    const int32_t offsets = w.least[0] * x.sum[2 * i] + w.least[1] * x.sum[2 * i + 1];
+    sum = std::fma(w.offset, static_cast<float>(offsets) * x.scale[i], sum);
   }
   return sum;
 }

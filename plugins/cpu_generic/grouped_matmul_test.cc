@@ -24,7 +24,7 @@ Rows prepare(const Rows& x, uint32_t codec) {
   const int64_t rows = x.tensor().shape[0];
   const int64_t cols = x.tensor().shape[1];
   Rows prepared(COLIBRI_CODEC_Q8_32, rows, cols);
-  if (codec != COLIBRI_CODEC_Q8_0 && codec != COLIBRI_CODEC_Q4_0) return prepared;
+  if (!has_integer_product(codec)) return prepared;
   Question question;
   question.op = COLIBRI_OP_QUANTIZE_ROWS;
   question.set_attributes(colibri_quantize_rows_attributes{0, COLIBRI_CODEC_Q8_32});
@@ -39,8 +39,8 @@ class GroupedMatmulTest : public testing::TestWithParam<uint32_t> {};
 // Three groups, the middle one empty, input rows repeated.
 void check_products(uint32_t codec, bool gated) {
   constexpr int64_t kRows = 37;
-  constexpr int64_t kCols = 96;
-  const bool quantised = codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
+  const int64_t cols = 3 * conformance::least_width(codec);
+  const bool quantised = has_integer_product(codec);
   Random random(codec);
   Question question;
   question.op = COLIBRI_OP_GROUPED_MATMUL;
@@ -51,14 +51,14 @@ void check_products(uint32_t codec, bool gated) {
   attributes.output_dtype = COLIBRI_CODEC_F32;
   question.set_attributes(attributes);
   const size_t per_group = gated ? 2 : 1;
-  question.weights.assign(per_group, conformance::matrix(codec, kRows, kCols, nullptr));
+  question.weights.assign(per_group, conformance::matrix(codec, kRows, cols, nullptr));
   for (size_t i = 0; i < 3 * per_group; ++i) {
-    question.sources.push_back(conformance::make_weight(random, codec, kRows, kCols));
+    question.sources.push_back(conformance::make_weight(random, codec, kRows, cols));
   }
   auto kernel = reference_kernel(question);
   ASSERT_TRUE(kernel.ok()) << kernel.status().text();
 
-  const Rows x(conformance::make_rows(random, Style::kPlain, 4, kCols), kCols);
+  const Rows x(conformance::make_rows(random, Style::kPlain, 4, cols), cols);
   const Rows prepared = prepare(x, codec);
   const Rows output(COLIBRI_CODEC_F32, 5, kRows);
   const int64_t group_begin[] = {0, 3, 3, 5};
@@ -79,7 +79,7 @@ void check_products(uint32_t codec, bool gated) {
     for (int64_t column = 0; column < kRows; ++column) {
       const auto dot = [&](size_t which, double* size) {
         double sum = 0;
-        for (int64_t k = 0; k < kCols; ++k) {
+        for (int64_t k = 0; k < cols; ++k) {
           const double a =
               quantised ? prepared_at(prepared, row_index[i], k) : number_at(x, row_index[i], k);
           const double product =
@@ -105,9 +105,7 @@ TEST_P(GroupedMatmulTest, GatedIsSiluOfGateTimesUp) {
   check_products(GetParam(), true);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, GroupedMatmulTest,
-                         testing::Values(COLIBRI_CODEC_F32, COLIBRI_CODEC_F16, COLIBRI_CODEC_BF16,
-                                         COLIBRI_CODEC_Q8_0, COLIBRI_CODEC_Q4_0),
+INSTANTIATE_TEST_SUITE_P(Codecs, GroupedMatmulTest, testing::ValuesIn(conformance::weight_codecs()),
                          [](const auto& codec) {
                            return std::string(conformance::codec_name(codec.param));
                          });

@@ -94,15 +94,16 @@ TEST(QuantizeRows, IsWithinHalfAStepAndSumsItself) {
     const uint8_t* bytes = output.memory().data() + row * output.tensor().stride[0];
     for (int64_t block = 0; block < 2; ++block) {
       const float scale = read_number<float>(bytes + 64 + block * 4);
-      int sum = 0;
+      int sum[2] = {};
       for (int64_t i = block * 32; i < block * 32 + 32; ++i) {
-        sum += read_number<int8_t>(bytes + i);
+        sum[i % 32 / 16] += read_number<int8_t>(bytes + i);
         if (row != 2 || block != 0) {
           EXPECT_NEAR(prepared_at(output, row, i), number_at(input, row, i),
                       0.5001 * static_cast<double>(scale) + 2e-36);
         }
       }
-      EXPECT_EQ(read_number<int32_t>(bytes + 72 + block * 4), sum);
+      EXPECT_EQ(read_number<int16_t>(bytes + 72 + block * 4), sum[0]);
+      EXPECT_EQ(read_number<int16_t>(bytes + 72 + block * 4 + 2), sum[1]);
       EXPECT_EQ(std::isnan(scale), row == 2 && block == 0);
       if (row == 1) {
         EXPECT_EQ(scale, 0);

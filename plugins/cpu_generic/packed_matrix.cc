@@ -41,27 +41,12 @@ float PackedMatrix::number(int64_t row, int64_t column) const {
       std::memcpy(&x, panel + index * 4, sizeof(x));
       return x;
     }
-    default:
-      return scale(row, column / 32) * static_cast<float>(quant(row, column));
+    default: {
+      float numbers[32];
+      part(row, column / 32).numbers(numbers);
+      return numbers[column % 32];
+    }
   }
-}
-
-const uint8_t* PackedMatrix::block_at(int64_t row, int64_t block) const {
-  const int64_t block_bytes = codec == COLIBRI_CODEC_Q8_0 ? 272 : 144;
-  return bytes + row / 8 * cpu::panel_bytes(codec, cols) + block * block_bytes;
-}
-
-float PackedMatrix::scale(int64_t row, int64_t block) const {
-  return f32_from_f16(load_u16(block_at(row, block) + 2 * (row % 8)));
-}
-
-int PackedMatrix::quant(int64_t row, int64_t column) const {
-  const uint8_t* vectors = block_at(row, column / 32) + 16;
-  const int64_t i = column % 32;
-  const int64_t r = row % 8;
-  if (codec == COLIBRI_CODEC_Q8_0) return static_cast<int8_t>(vectors[i / 4 * 32 + 4 * r + i % 4]);
-  const int both = vectors[i % 16 / 4 * 32 + 4 * r + i % 4];
-  return (i < 16 ? both & 15 : both >> 4) - 8;
 }
 
 }  // namespace colibri::cpu_generic

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "plugins/cpu_common/packed_part.h"
+
 namespace colibri::cpu_generic {
 
 // A packed weight [rows, cols] of any codec. One thread reads it at a time.
@@ -12,16 +14,16 @@ struct PackedMatrix {
   uint32_t codec = 0;
   int64_t cols = 0;
   mutable const uint8_t* decoded_from = nullptr;  // the block that decoded[] holds
-  mutable float decoded[256] = {};
+  mutable float decoded[128] = {};
 
   // The weight as a number, as codec.h defines it.
   float number(int64_t row, int64_t column) const;
-  // Of a quantised codec: the integer of the weight, and the scale of block column / 32.
-  int quant(int64_t row, int64_t column) const;
-  float scale(int64_t row, int64_t block) const;
+  // Of a quantised codec: 32 columns of a row.
+  cpu::PackedPart part(int64_t row, int64_t part) const {
+    return cpu::packed_part(codec, bytes, cols, row, part);
+  }
 
  private:
-  const uint8_t* block_at(int64_t row, int64_t block) const;  // of 8 rows
   float decoded_number(int64_t row, int64_t column) const;
 };
 

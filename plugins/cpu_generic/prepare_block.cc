@@ -18,14 +18,14 @@ void prepare_block(const float x[32], const cpu::PreparedRow& row, int64_t block
   if (!finite) scale = std::numeric_limits<float>::quiet_NaN();
   const float inverse = scale > 0 ? 1 / scale : 0;  // 0 for NaN too
 
-  int32_t sum = 0;
+  int16_t* sum = row.sum + 2 * block;
+  sum[0] = sum[1] = 0;
   for (int i = 0; i < 32; ++i) {
     const float rounded = finite ? std::rint(x[i] * inverse) : 0;  // ties to even
     row.q[block * 32 + i] = static_cast<int8_t>(rounded);
-    sum += row.q[block * 32 + i];
+    sum[i / 16] = static_cast<int16_t>(sum[i / 16] + row.q[block * 32 + i]);
   }
   row.scale[block] = scale;
-  row.sum[block] = sum;
 }
 
 }  // namespace colibri::cpu_generic

@@ -187,12 +187,16 @@ static inline void decode_iq4_xs(const uint8_t* block, float* w) {
   }
 }
 
-// Twice the values of OCP fp4 (e2m1), with half of the scale, which can be a subnormal.
+// 2^(e - 128), which can be a subnormal; NaN for e = 255.
+static inline float half_of_e8m0(uint32_t e) {
+  const float half = std::bit_cast<float>(e < 2 ? 0x00200000u << e : (e - 1) << 23);
+  return e == 255 ? std::numeric_limits<float>::quiet_NaN() : half;
+}
+
+// Twice the values of OCP fp4 (e2m1), with half of the scale.
 static inline void decode_mxfp4(const uint8_t* block, float* w) {
   constexpr float kTwice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-  const uint32_t e = block[0];
-  const float half = std::bit_cast<float>(e < 2 ? 0x00200000u << e : (e - 1) << 23);
-  decode_levels(kTwice, e == 255 ? std::numeric_limits<float>::quiet_NaN() : half, block + 1, w);
+  decode_levels(kTwice, half_of_e8m0(block[0]), block + 1, w);
 }
 
 static inline float f32_from_f8_e4m3(uint8_t x) {

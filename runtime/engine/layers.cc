@@ -56,7 +56,7 @@ Result<Linear> LayerPlanner::linear(const char* use, const model::Weight& weight
   COLIBRI_ASSIGN(const colibri_tensor tensor, asked(weight));
   auto a = attributes<colibri_grouped_matmul_attributes>();
   a.activation = activation;
-  a.input_dtype = wants_prepared_rows(tensor.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  a.input_dtype = has_integer_product(tensor.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
   a.output_dtype = COLIBRI_CODEC_F32;
   a.bias = bias ? 1 : 0;
   std::vector<Packing> packing;
@@ -72,7 +72,7 @@ Result<HeadLinear> LayerPlanner::head_linear(const char* use, const model::Weigh
   const int64_t rows = weight.rows / spec_.heads;
   COLIBRI_ASSIGN(const colibri_tensor tensor, asked(weight, rows));
   auto a = attributes<colibri_grouped_matmul_attributes>();
-  a.input_dtype = wants_prepared_rows(tensor.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  a.input_dtype = has_integer_product(tensor.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
   a.output_dtype = COLIBRI_CODEC_F32;
   const int64_t product_rows = max_rows_ * spec_.heads;
   std::vector<Packing> packing;
@@ -83,7 +83,7 @@ Result<HeadLinear> LayerPlanner::head_linear(const char* use, const model::Weigh
   for (int64_t head = 0; head < spec_.heads; ++head) {
     made.weights.push_back(place(weight, packing[0], tensor, nullptr, head * rows));
   }
-  if (wants_prepared_rows(tensor.dtype)) {
+  if (has_integer_product(tensor.dtype)) {
     COLIBRI_ASSIGN(made.quantize_input, quantize(std::string(use) + ".input", product_rows));
   }
   return made;

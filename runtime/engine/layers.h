@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/base/codec_facts.h"
 #include "runtime/base/status.h"
 #include "runtime/config/pipeline.h"
 #include "runtime/engine/operator.h"
@@ -29,7 +30,7 @@ struct Placed {
 };
 // Whether its product takes activations as q8_32.
 inline bool prepared(const Placed& placed) {
-  return wants_prepared_rows(placed.tensor.dtype);
+  return has_integer_product(placed.tensor.dtype);
 }
 
 struct Norm {

@@ -17,8 +17,8 @@ Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec
   auto gated = attributes<colibri_grouped_matmul_attributes>();
   gated.epilogue = COLIBRI_EPILOGUE_GATED;
   gated.activation = spec_.activation;
-  gated.input_dtype = wants_prepared_rows(gate.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
-  gated.output_dtype = wants_prepared_rows(down.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  gated.input_dtype = has_integer_product(gate.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
+  gated.output_dtype = has_integer_product(down.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
   gated.bias = spec.gate_bias ? 1 : 0;
   gated.clamp = spec_.ffn_clamp;
   gated.alpha = spec_.ffn_alpha;

@@ -10,11 +10,6 @@
 
 namespace colibri::engine {
 
-// Whether products with weights of this codec take prepared activations (q8_32) instead of f32.
-inline bool wants_prepared_rows(uint32_t codec) {
-  return codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
-}
-
 // Bytes from one row of activations to the next; dtype f32 or q8_32 (docs/numerics.md).
 inline uint64_t row_bytes(uint32_t dtype, int64_t cols) {
   const auto n = static_cast<uint64_t>(cols);

@@ -40,8 +40,9 @@ void check_table(Checker& checker, Random& random, uint32_t codec,
 
 void check_embed(Checker& checker) {
   Random random(1);
-  for (const uint32_t codec : kWeightCodecs) {
-    check_table(checker, random, codec, {is_quantised(codec) ? 32 : 20, 96});
+  for (const uint32_t codec : weight_codecs()) {
+    const int64_t width = is_quantised(codec) ? least_width(codec) : 20;
+    check_table(checker, random, codec, {width, 3 * width});
   }
   for (const uint32_t codec : kDecodedCodecs) {
     const int64_t block = codec_facts(codec)->elements;

@@ -13,8 +13,8 @@ namespace {
 
 // What the reference answers to all questions of an extent. These are the bytes that docs/numerics.md promises: they are the
 // same on every machine, and only new questions may change these numbers.
-constexpr uint64_t kQuickAnswers = 0x128c64eb7e0ba4cd;
-constexpr uint64_t kFullAnswers = 0x762716dedc918a0f;
+constexpr uint64_t kQuickAnswers = 0xeddece08e7366da7;
+constexpr uint64_t kFullAnswers = 0x024f606f889e3510;
 
 OperatorReport check_answers(uint64_t answers, Extent extent) {
   OperatorReport report;

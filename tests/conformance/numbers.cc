@@ -76,12 +76,46 @@ std::vector<float> make_rows(Random& random, Style style, int64_t rows, int64_t 
 
 namespace {
 
-// Random bytes, again and again until the block's numbers are of a model's size.
+// Where the f16 numbers of a block begin, and how many of them there are.
+struct F16Fields {
+  int64_t first, count;
+};
+F16Fields f16_fields(uint32_t codec) {
+  switch (codec) {
+    case COLIBRI_CODEC_Q2_K:
+      return {80, 2};
+    case COLIBRI_CODEC_Q3_K:
+      return {108, 1};
+    case COLIBRI_CODEC_Q6_K:
+      return {208, 1};
+    case COLIBRI_CODEC_Q4_1:
+    case COLIBRI_CODEC_Q5_1:
+    case COLIBRI_CODEC_Q4_K:
+    case COLIBRI_CODEC_Q5_K:
+      return {0, 2};
+    case COLIBRI_CODEC_MXFP4:
+    case COLIBRI_CODEC_F8_E4M3_128:
+      return {0, 0};
+    default:
+      return {0, 1};
+  }
+}
+
+// Random bytes, sometimes the same ones everywhere (the largest and the smallest integers), again and
+// again until the block's numbers are of a model's size.
 void make_block(Random& random, const CodecFacts& facts, uint8_t* block) {
   std::vector<float> numbers(static_cast<size_t>(facts.elements));
   const auto fits = [](float number) { return std::fabs(number) < 16; };
+  const F16Fields f16 = f16_fields(facts.id);
   do {
-    for (int64_t i = 0; i < facts.bytes; ++i) block[i] = static_cast<uint8_t>(random.next() >> 32);
+    const bool same = f16.count > 0 && random.below(4) == 0;
+    const auto extreme = static_cast<uint8_t>(random.below(2) == 0 ? 0xFF : random.below(2) * 0x80);
+    for (int64_t i = 0; i < facts.bytes; ++i)
+      block[i] = same ? extreme : static_cast<uint8_t>(random.next() >> 32);
+    for (int64_t i = 0; i < f16.count; ++i) {
+      const uint16_t number = f16_from_f32(random.uniform() / 64);
+      std::memcpy(block + f16.first + 2 * i, &number, 2);
+    }
     decode_row(facts.id, block, facts.elements, numbers.data());
   } while (!std::all_of(numbers.begin(), numbers.end(), fits));
 }
@@ -96,7 +130,6 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
   made.stride = cpu::file_row_bytes(codec, cols);
   made.bytes.resize(static_cast<size_t>(rows * made.stride));
   uint8_t* to = made.bytes.data();
-  const int64_t block_bytes = codec == COLIBRI_CODEC_Q8_0 ? 34 : 18;
   for (int64_t i = 0; i < static_cast<int64_t>(made.bytes.size());) {
     float x = random.uniform();
     if (random.below(32) == 0) x *= codec == COLIBRI_CODEC_F16 ? 1e-5f : 1e-38f;  // subnormal
@@ -115,17 +148,6 @@ SourceMatrix make_weight(Random& random, uint32_t codec, int64_t rows, int64_t c
         std::memcpy(to + i, &bf16, 2);
         i += 2;
         break;
-      case COLIBRI_CODEC_Q8_0:
-      case COLIBRI_CODEC_Q4_0: {
-        const uint16_t scale = f16_from_f32(std::fabs(x) / 64);
-        std::memcpy(to + i, &scale, 2);
-        const bool full = random.below(4) == 0;  // all the same extreme integer
-        const auto same = static_cast<uint8_t>(random.next() & 1 ? 0x80 : 0x0F);
-        for (int64_t j = 2; j < block_bytes; ++j)
-          to[i + j] = full ? same : static_cast<uint8_t>(random.next() >> 32);
-        i += block_bytes;
-        break;
-      }
       default:
         make_block(random, *codec_facts(codec), to + i);
         i += codec_facts(codec)->bytes;

@@ -59,7 +59,7 @@ enum {
   COLIBRI_CODEC_F8_E4M3_128 =
       45, /* 128: f32 d, u8 q[128] of f8_e4m3; w = d * q: a row of an fp8 checkpoint beside the
                                      scales of its blocks of 128 columns */
-  /* prepared activations (docs/numerics.md): a row is int8 q[32 * blocks], f32 d[blocks], int32 sum[blocks] */
+  /* prepared activations (docs/numerics.md): a row is int8 q[32 * blocks], f32 d[blocks], int16 sum[2 * blocks] */
   COLIBRI_CODEC_Q8_32 = 96
 };
 

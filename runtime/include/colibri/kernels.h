@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define COLIBRI_KERNELS_DRAFT 2
+#define COLIBRI_KERNELS_DRAFT 3
 
 typedef struct colibri_tensor { /* a view; the buffer belongs to the host, or to the device interface */
   uint32_t struct_size;
@@ -33,10 +33,27 @@ typedef struct colibri_tensor { /* a view; the buffer belongs to the host, or to
  * 0x10000 on they are a plugin's own and live in memory only. R8 is a matrix [rows, cols] as ceil(rows/8) panels of 8
  * rows, padded with zero rows, panels one after another, starting 64-byte aligned:
  *   f32, f16, bf16   [cols][8 rows]
- *   q8_0             per block of 32 columns 272 bytes: f16 d[8], then 8 vectors of 32 bytes; vector v, byte 4r+i =
- *                    q(row r, column 4v+i)
- *   q4_0             per block of 32 columns 144 bytes: f16 d[8], then 4 vectors of 32 bytes; vector v, byte 4r+i = low
- *                    nibble q(row r, column 4v+i), high nibble q(row r, column 16+4v+i); a zero row has nibbles 8 */
+ *   quantised        block after block along the columns, each a head and then its parts of 32 columns. A field of n bytes
+ *                    a row is n bytes of row 0, n of row 1, ..., n of row 7; fields in this order:
+ *                    codec    head         part                            bytes a block of 8 rows
+ *                    q8_0     f16 d        8 vectors                       272
+ *                    q4_0     f16 d        4 vectors                       144
+ *                    q4_1     f16 d, m     4 vectors                       160
+ *                    q5_0     f16 d        high 1, 4 vectors               176
+ *                    q5_1     f16 d, m     high 1, 4 vectors               192
+ *                    iq4_nl   f16 d        4 vectors                       144
+ *                    mxfp4    u8 e         4 vectors                       136
+ *                    q2_K     f16 d, m     u8 s[2], low 2                  672
+ *                    q3_K     f16 d        int8 s6 - 32 [2], high 1, low 2 912
+ *                    q4_K     f16 d, m     int8 scale, min, 4 vectors      1184
+ *                    q5_K     f16 d, m     int8 scale, min, high 1, 4 vectors  1440
+ *                    q6_K     f16 d        int8 s[2], high 2, 4 vectors    1680
+ *                    iq4_xs   f16 d        int8 s6 - 32, 4 vectors         1104
+ *                    d, m, ... as in codec.h, of the part's columns; [2]: of its first and second 16. A vector is 4 bytes
+ *                    a row. 8 vectors: byte i of vector v is q of column 4v+i. 4 vectors: low nibble that of column 4v+i,
+ *                    high nibble that of column 16+4v+i. "high 1", one vector: bit k of byte i is the one bit of column
+ *                    4k+i that the nibbles (or the two bits) lack. "high 2" and "low 2", two vectors: bits 2k and 2k+1 of
+ *                    byte i of vector v are those of column 16v+4k+i */
 enum { COLIBRI_LAYOUT_ROWS = 0, COLIBRI_LAYOUT_R8 = 1, COLIBRI_LAYOUT_PRIVATE = 0x10000 };
 
 /* Key and value cache of one sequence and one layer, blocks of 16 keys, f16 or f32, 64-byte aligned:
