@@ -57,8 +57,7 @@ void put_two_bits(RowWriter& to, const uint8_t* q, int shift) {
 
 void put_bits(RowWriter& to, const uint8_t* q, int shift) {
   uint32_t four = 0;
-  for (int k = 0; k < 8; ++k)
-    four |= (load_from<uint32_t>(q + 4 * k) >> shift & 0x01010101u) << k;
+  for (int k = 0; k < 8; ++k) four |= (load_from<uint32_t>(q + 4 * k) >> shift & 0x01010101u) << k;
   to.put_u32(four);
 }
 

@@ -66,8 +66,8 @@ void PackedPart::numbers(float w[32]) const {
 PackedPart packed_part(uint32_t codec, const uint8_t* weight, int64_t cols, int64_t row,
                        int64_t part) {
   const PanelBlock block = panel_block(codec);
-  const uint8_t* head_bytes = weight + row / kPanelRows * panel_bytes(codec, cols) +
-                              part / block.parts() * block.bytes();
+  const uint8_t* head_bytes =
+      weight + row / kPanelRows * panel_bytes(codec, cols) + part / block.parts() * block.bytes();
   RowReader head(head_bytes, row % kPanelRows);
   RowReader read(head_bytes + block.head + part % block.parts() * block.part, row % kPanelRows);
   PackedPart out = {};
@@ -76,7 +76,7 @@ PackedPart packed_part(uint32_t codec, const uint8_t* weight, int64_t cols, int6
   const auto subtract = [&](int less) {
     for (int& q : out.q) q -= less;
   };
-  const auto look_up = [&](const int (&table)[16]) {
+  const auto look_up = [&](const int(&table)[16]) {
     for (int& q : out.q) q = table[q];
   };
   switch (codec) {

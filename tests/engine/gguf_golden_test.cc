@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine/rows.h"
+#include "runtime/base/codec_facts.h"
 #include "tests/engine/golden.h"
 #include "tests/engine/loaded_model.h"
 
@@ -51,7 +51,7 @@ Golden read_gguf_golden(const std::filesystem::path& path) {
 
 bool rounds_activations(const model::ModelSpec& spec) {
   const auto rounds = [](const model::Weight* weight) {
-    return *weight && engine::wants_prepared_rows(weight->codec());
+    return *weight && has_integer_product(weight->codec());
   };
   return std::any_of(spec.layers.begin(), spec.layers.end(), [&](const model::LayerSpec& layer) {
     auto weights = layer.weights();
