@@ -94,10 +94,12 @@ Bench::Bench(Report report, std::unique_ptr<engine::Context> context, engine::Sa
       sampler_(std::move(sampler)),
       logits_(static_cast<size_t>(context_->vocabulary())) {}
 
-Status Bench::run(bool trace, const volatile int* cancel) {
+Status Bench::run(const volatile int* cancel) {
   limits_.cancel = cancel;
   COLIBRI_TRY(measure_rounds());
-  if (trace) report_.trace.emplace();
+  const Settings& settings = report_.settings;
+  if (settings.trace) report_.trace.emplace();
+  if (!settings.breakdown && !settings.trace) return {};
   for (Test& test : report_.tests) COLIBRI_TRY(record(test));
   return {};
 }
@@ -175,11 +177,12 @@ Status Bench::record(Test& test) {
   context_->record_to(&recorder);
   auto begin = Clock::now();
   Status status = prefill(test.prompt_tokens);
-  keep("prompt of " + std::to_string(test.prompt_tokens), begin, test.prefill);
+  keep("prompt of " + std::to_string(test.prompt_tokens), begin, test.prefill.emplace());
+  test.decode.emplace();
   for (uint32_t i = 0; status.ok() && i < test.generate_tokens; ++i) {
     begin = Clock::now();
     status = forward({&report_.settings.ids[test.prompt_tokens + i], 1});
-    keep("token " + std::to_string(test.prompt_tokens + i), begin, test.decode);
+    keep("token " + std::to_string(test.prompt_tokens + i), begin, *test.decode);
   }
   context_->record_to(nullptr);
   return status;

@@ -29,6 +29,9 @@ struct Settings {
   // programs can be compared only on the same tokens. Empty = made from the pipeline's seed.
   std::vector<int32_t> ids;
 
+  bool breakdown = false;  // record each test once more: where its time goes
+  bool trace = false;      // and keep all of that
+
   uint32_t longest() const;  // tokens of the longest test
 };
 
@@ -42,13 +45,9 @@ struct Test {
   // What the sampling chain chose behind the prompt and behind each token: one more than those.
   std::vector<int32_t> chosen;
 
-  // Of one more run, whose clock readings cost time that the others did not take.
-  Breakdown prefill, decode;
-
-  double prefill_rate() const { return prompt_tokens / spread(prefill_seconds).median; }
-  double decode_rate() const {
-    return generate_tokens == 0 ? 0 : generate_tokens / spread(decode_seconds).median;
-  }
+  // Of one more run, whose clock readings cost time that the others did not take; nullopt = not
+  // asked for.
+  std::optional<Breakdown> prefill, decode;
 };
 
 struct Report {
@@ -69,9 +68,9 @@ class Bench {
   static Result<std::unique_ptr<Bench>> open(config::Pipeline pipeline, const Settings& settings);
 
   // Measures: tests take turns, so that what else the machine does falls on all alike, and its
-  // limits are measured between the rounds. Then each test runs once more to see where the time
-  // goes. Error: COLIBRI_CANCELLED if *cancel becomes non-zero.
-  Status run(bool trace, const volatile int* cancel);
+  // limits are measured between the rounds. Then each test is recorded if that was asked for.
+  // Error: COLIBRI_CANCELLED if *cancel becomes non-zero.
+  Status run(const volatile int* cancel);
   const Report& report() const { return report_; }
 
  private:

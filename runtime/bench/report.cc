@@ -57,10 +57,10 @@ Json json_of(const Report& report, const Test& test) {
                {"prefill",
                 {{"tokens_per_second", json_of(rates(test.prompt_tokens, test.prefill_seconds))},
                  {"int8_fraction", prefill.int8},
-                 {"f32_fraction", prefill.f32},
-                 {"breakdown", json_of(test.prefill)}}},
+                 {"f32_fraction", prefill.f32}}},
                {"first_token_seconds", json_of(spread(test.first_token_seconds))},
                {"chosen", test.chosen}};
+  if (test.prefill) json["prefill"]["breakdown"] = json_of(*test.prefill);
   if (test.generate_tokens == 0) return json;
   const Fractions decode = decode_fractions(report, test);
   const auto percentiles = [](const std::vector<double>& values) -> Json {
@@ -75,8 +75,8 @@ Json json_of(const Report& report, const Test& test) {
       {"token_cpu_seconds", percentiles(test.token_cpu_seconds)},
       {"read_fraction", decode.read},
       {"int8_fraction", decode.int8},
-      {"f32_fraction", decode.f32},
-      {"breakdown", json_of(test.decode)}};
+      {"f32_fraction", decode.f32}};
+  if (test.decode) json["decode"]["breakdown"] = json_of(*test.decode);
   return json;
 }
 
@@ -127,8 +127,8 @@ std::string text_of(const Report& report, const Test& test) {
     percentiles("a token", test.token_seconds);
     percentiles("its CPU time", test.token_cpu_seconds);
   }
-  text += breakdown_text("the prompt", test.prefill);
-  if (test.generate_tokens > 0) text += breakdown_text("the tokens", test.decode);
+  if (test.prefill) text += breakdown_text("the prompt", *test.prefill);
+  if (test.decode && test.generate_tokens > 0) text += breakdown_text("the tokens", *test.decode);
   return text;
 }
 
@@ -138,8 +138,8 @@ std::string text(const Report& report) {
   const engine::Plan& plan = report.model->plan();
   std::string text = line("%s, %s, %u threads", plan.pipeline.model.path.c_str(),
                           plan.spec.architecture.c_str(), plan.threads);
-  text += line("loaded in %.2f s, peak memory %s", report.load_seconds,
-               human_bytes(report.peak_memory).c_str());
+  text += line("loaded in %.2f s, peak memory %s, planned %s", report.load_seconds,
+               human_bytes(report.peak_memory).c_str(), human_bytes(plan.memory.peak()).c_str());
   text +=
       line("limits of the machine now: read %.1f GB/s, int8 %.0f GOP/s, f32 %.0f GFLOP/s",
            report.limits.read / 1e9, report.limits.rates.int8 / 1e9, report.limits.rates.f32 / 1e9);
@@ -161,6 +161,7 @@ Json json(const Report& report) {
           {"repeats", report.settings.repeats},
           {"load_seconds", report.load_seconds},
           {"peak_memory_bytes", report.peak_memory},
+          {"planned_peak_memory_bytes", plan.memory.peak()},
           {"limits",
            {{"read_bytes_per_second", report.limits.read},
             {"int8_operations_per_second", report.limits.rates.int8},

@@ -55,6 +55,7 @@ Result<std::unique_ptr<bench::Bench>> open(Options& options) {
   if (!options.ids.empty()) {
     COLIBRI_ASSIGN(options.settings.ids, read_ids(options.ids));
   }
+  options.settings.trace = !options.trace.empty();
   options.pipeline.more = {
       {"context.max_tokens", std::to_string(options.settings.longest()), "-p and -n"}};
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
@@ -63,7 +64,7 @@ Result<std::unique_ptr<bench::Bench>> open(Options& options) {
 
 Status measure(const Options& options, bench::Bench& bench) {
   const Interrupt interrupt;
-  COLIBRI_TRY(bench.run(!options.trace.empty(), interrupt.flag()));
+  COLIBRI_TRY(bench.run(interrupt.flag()));
   const bench::Report& report = bench.report();
   COLIBRI_TRY(print(options.json ? bench::json(report).dump(2) + "\n" : bench::text(report)));
   return options.trace.empty() ? Status() : write_file(options.trace, report.trace->json());
@@ -108,6 +109,8 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
                       "they are made from the seed");
   command->add_option("-t,--threads", options->pipeline.threads, "threads.count");
   command->add_option("--seed", options->pipeline.seed, "generate.seed");
+  command->add_flag("--breakdown", settings.breakdown,
+                    "Run each test once more to see which operators take how much of its time");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_option("--trace", options->trace,
                       "Write what each thread did, to look at with Perfetto or chrome://tracing");

@@ -90,6 +90,8 @@ Json document(const engine::Plan& plan) {
         {"workspace", memory.workspace},
         {"scratch", memory.scratch},
         {"total", memory.total()},
+        {"process", memory.process},
+        {"peak", memory.peak()},
         {"available", memory.available}}},
   };
 }
@@ -149,6 +151,8 @@ std::string text(const engine::Plan& plan) {
   part("workspace", memory.workspace);
   part("scratch", memory.scratch);
   part("total", memory.total());
+  part("process", memory.process);
+  part("peak", memory.peak());
   part("available", memory.available);
   return out;
 }

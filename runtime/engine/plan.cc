@@ -9,6 +9,7 @@
 #include "runtime/engine/weights.h"
 #include "runtime/engine/workspace.h"
 #include "runtime/experts/store.h"
+#include "runtime/machine/process_memory.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/choose_format.h"
 #include "runtime/model/model_files.h"
@@ -86,6 +87,7 @@ Status Plan::plan_operators() {
 }
 
 Status Plan::plan_memory() {
+  memory.process = machine::resident_bytes();
   memory.available = profile.memory_available;
   memory.dense = layers.dense_bytes;
   memory.slot = layers.bundle_bytes;

@@ -24,6 +24,7 @@ namespace colibri::engine {
 
 // Bytes, exact: what will be allocated for one context.
 struct MemoryPlan {
+  uint64_t process = 0;      // in memory already: the program, plugins, tokenizer, file headers
   uint64_t dense = 0;        // weights outside of experts
   uint64_t experts_all = 0;  // the arena that would hold every expert
   uint64_t experts = 0;      // the arena that the budget grants
@@ -36,6 +37,8 @@ struct MemoryPlan {
 
   uint64_t besides_experts() const { return dense + rope + kv + workspace + scratch; }
   uint64_t total() const { return besides_experts() + experts; }
+  // What the process will have in memory at most, once the context is full.
+  uint64_t peak() const { return process + total(); }
   // Experts that the arena holds, and that the model has in all layers together.
   uint64_t slots() const { return slot == 0 ? 0 : experts / slot; }
   uint64_t all_slots() const { return slot == 0 ? 0 : experts_all / slot; }

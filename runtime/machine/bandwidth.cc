@@ -13,11 +13,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kMostStreams = 8;
-constexpr uint64_t kLeastBytes = 256u << 10;  // less is read faster than threads are called
-constexpr uint64_t kStep = 64;                // one cache line of each stream in turn
-// Per number of streams: passes are repeated until this much was read, so that short ones are not
-// lost in the clock's resolution, and the best of kRounds such runs counts.
-constexpr uint64_t kLeastRead = 8u << 20;
+constexpr uint64_t kStep = 64;  // one cache line of each stream in turn
+// Of less memory, each chunk is read again and again until this much was read: it comes from a
+// cache, and the time to call the threads would be longer. The best of kRounds such runs counts.
+constexpr uint64_t kLeastRead = 32u << 20;
 constexpr int kRounds = 3;
 // A thread reads a chunk as streams that begin at equal distances in it. Which chunk is the better
 // one differs between machines: by their prefetchers, and by the pages that a core remembers.
@@ -51,16 +50,16 @@ double best_rate(ThreadPool& pool, unsigned threads, const Memory& memory, uint6
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
     const auto start = Clock::now();
-    for (uint64_t pass = 0; pass < passes; ++pass) {
-      (void)pool.run(chunks, threads, [&](unsigned, int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const std::byte* data = memory.data() + static_cast<uint64_t>(i) * chunk;
+    (void)pool.run(chunks, threads, [&](unsigned, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const std::byte* data = memory.data() + static_cast<uint64_t>(i) * chunk;
+        for (uint64_t pass = 0; pass < passes; ++pass) {
           const uint64_t sum = read_streams<kStreams>(data, chunk / kStreams);
           asm volatile("" : : "r"(sum) : "memory");
         }
-        return colibri_status{COLIBRI_OK};
-      });
-    }
+      }
+      return colibri_status{COLIBRI_OK};
+    });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const double read = static_cast<double>(passes * static_cast<uint64_t>(chunks) * chunk);
     if (seconds > 0) best = std::max(best, read / seconds);

@@ -9,8 +9,8 @@
 
 namespace colibri::machine {
 
-// Bytes per second at which `threads` threads of the pool read `bytes` bytes of memory (at least
-// 256 KiB, rounded up to whole chunks) again and again: the best of several passes, each thread
+// Bytes per second at which `threads` threads of the pool read `bytes` bytes of memory (rounded
+// up to whole chunks) again and again: the best of several passes, each thread
 // reading 1, 2, 4 or 8 streams that are far apart. Ask for as many bytes as the work in question
 // reads, so that both are served by the same cache or by none. Takes a few passes, and more of them
 // when one is short. Error: COLIBRI_OUT_OF_MEMORY. [one caller of the pool at a time]

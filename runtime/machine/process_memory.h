@@ -6,6 +6,7 @@
 
 namespace colibri::machine {
 
+uint64_t resident_bytes();       // now; 0 where /proc is not mounted [any]
 uint64_t peak_resident_bytes();  // the most since the process began [any]
 
 }  // namespace colibri::machine

@@ -55,7 +55,7 @@ class Bench(unittest.TestCase):
             self.assertTrue(part["operator"] and part["plugin"])
 
     def test_a_report_holds_together(self):
-        made = bench(DEMO, "-p", "24,8", "-n", "6,0", "-r", 3, "--warmup", 0, "-t", 2)
+        made = bench(DEMO, "-p", "24,8", "-n", "6,0", "-r", 3, "--warmup", 0, "-t", 2, "--breakdown")
         self.assertEqual((made["architecture"], made["threads"], made["kv"]), ("mixtral", 2, "f16"))
         self.assertEqual((made["repeats"], made["warmup"]), (3, 0))
         self.assertGreater(made["load_seconds"], 0)
@@ -94,6 +94,8 @@ class Bench(unittest.TestCase):
         test = bench(DEMO, "--set", "model.quantize=q8_0", "-p", 32, "-n", 2, "-r", 1)["tests"][0]
         self.assertGreater(test["prefill"]["int8_fraction"], test["prefill"]["f32_fraction"])
         self.assertGreater(test["decode"]["int8_fraction"], 0)
+        self.assertNotIn("breakdown", test["prefill"])
+        self.assertNotIn("breakdown", test["decode"])
 
     def test_the_tokens_are_given_beforehand(self):
         few = ("-p", 12, "-n", 4, "-r", 1, "--warmup", 0)
@@ -137,7 +139,7 @@ class Bench(unittest.TestCase):
                                 for call in spans if call["cat"] == "call"), span)
 
     def test_text_is_for_people(self):
-        text = colibri("bench", DEMO, "-p", 8, "-n", 2, "-r", 1).stdout.decode()
+        text = colibri("bench", DEMO, "-p", 8, "-n", 2, "-r", 1, "--breakdown").stdout.decode()
         self.assertRegex(text, r"limits of the machine now: read [\d.]+ GB/s, int8 \d+ GOP/s")
         self.assertRegex(text, r"a token +P50 [\d.]+ ms, P95 [\d.]+ ms, P99 [\d.]+ ms")
         self.assertRegex(text, r"[\d.]+ %  experts.gate_up \(cpu_")

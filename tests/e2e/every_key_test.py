@@ -99,7 +99,8 @@ FLAGS = {
                  "--json": ["--json"]},
     # What it measures is never the same twice: bench_test.py shows its flags.
     "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "--warmup": None, "--ids": None,
-              "-t": None, "--seed": None, "--json": None, "--trace": None},
+              "-t": None, "--seed": None, "--breakdown": None, "--json": None,
+              "--trace": None},
     "inspect": {"--json": ["--json"]},
     "plugins list": {"--json": ["--json"]},
     "plugins inspect": {"--json": ["--json"]},
