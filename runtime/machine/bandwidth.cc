@@ -70,15 +70,16 @@ double best_rate(ThreadPool& pool, unsigned threads, const Memory& memory, uint6
 }  // namespace
 
 Result<double> measure_read_bandwidth(ThreadPool& pool, unsigned threads, uint64_t bytes) {
-  const uint64_t large =
-      align_up(std::clamp<uint64_t>(bytes / threads, 1, kLargeChunk), kStep * kMostStreams);
-  const uint64_t small = std::min(large, kSmallChunk);
+  const uint64_t share = align_up(std::max<uint64_t>(bytes / threads, 1), kStep * kMostStreams);
   COLIBRI_ASSIGN(const Memory memory,
-                 Memory::allocate(align_up(std::max(bytes, large * threads), large),
-                                  "measuring the memory's speed"));
+                 Memory::allocate(share * threads, "measuring the memory's speed"));
   std::memset(memory.data(), 1, memory.size());  // pages that were never written are all one page
   double best = 0;
-  for (const uint64_t chunk : {small, large}) {
+  for (uint64_t chunk : {kSmallChunk, kLargeChunk}) {
+    // A part that is read again and again is a thread's whole share, as large as what a cache holds
+    // for the work.
+    if (memory.size() < kLeastRead) chunk = share;
+    chunk = std::min(chunk, share);
     best = std::max({best, best_rate<1>(pool, threads, memory, chunk),
                      best_rate<2>(pool, threads, memory, chunk),
                      best_rate<4>(pool, threads, memory, chunk),
