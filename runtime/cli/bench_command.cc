@@ -12,6 +12,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/bench/bench.h"
+#include "runtime/bench/kernels.h"
 #include "runtime/bench/report.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/pipeline_options.h"
@@ -76,6 +77,39 @@ void run(Options& options, Invocation& invocation) {
   if (Status status = measure(options, **bench); !status.ok()) invocation.fail(status, kFailed);
 }
 
+struct KernelOptions {
+  PipelineOptions pipeline;
+  uint32_t repeats = 5;
+  bool json = false;
+};
+
+void compare_kernels(const KernelOptions& options, Invocation& invocation) {
+  const Interrupt interrupt;
+  auto pipeline = options.pipeline.open();
+  if (!pipeline.ok()) return invocation.fail(pipeline.status(), kRefused);
+  const auto plan = engine::Plan::make(std::move(*pipeline));
+  if (!plan.ok()) return invocation.fail(plan.status(), kRefused);
+  const auto report = bench::compare_kernels(**plan, options.repeats, interrupt.flag());
+  if (!report.ok()) return invocation.fail(report.status(), kFailed);
+  const Status status =
+      print(options.json ? bench::json(*report).dump(2) + "\n" : bench::text(*report));
+  if (!status.ok()) invocation.fail(status, kFailed);
+}
+
+void add_kernels_command(CLI::App& parent, Invocation& invocation) {
+  auto options = std::make_shared<KernelOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "kernels", "Compare the kernel plugins on the products of a model, with weights of zero");
+  options->pipeline.add_to(*command);
+  command->add_option("-r,--repeats", options->repeats, "Rounds in which the plugins take turns")
+      ->check(CLI::Range(1u, kMostRounds))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("-t,--threads", options->pipeline.threads, "threads.count");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, &invocation] { compare_kernels(*options, invocation); });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, Invocation& invocation) {
@@ -114,7 +148,10 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_option("--trace", options->trace,
                       "Write what each thread did, to look at with Perfetto or chrome://tracing");
-  command->callback([options, &invocation] { run(*options, invocation); });
+  add_kernels_command(*command, invocation);
+  command->callback([options, command, &invocation] {
+    if (command->get_subcommands().empty()) run(*options, invocation);
+  });
 }
 
 }  // namespace colibri::cli

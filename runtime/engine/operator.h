@@ -52,13 +52,15 @@ class Operator {
   const plugin::KernelChoice& choice() const { return choice_; }
   const std::string& description() const { return description_; }
   const std::vector<std::string>& uses() const { return uses_; }
+  // As it was asked for, before the layouts of its weights were chosen.
+  const OperatorDesc& asked() const { return asked_; }
 
  private:
   friend class OperatorSet;
   Operator(OperatorDesc desc, plugin::KernelChoice choice)
       : asked_(desc), desc_(std::move(desc)), choice_(std::move(choice)) {}
 
-  OperatorDesc asked_;  // before the layouts of its weights were chosen
+  OperatorDesc asked_;
   OperatorDesc desc_;
   plugin::KernelChoice choice_;
   Memory state_;

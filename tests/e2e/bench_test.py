@@ -144,6 +144,26 @@ class Bench(unittest.TestCase):
         self.assertRegex(text, r"a token +P50 [\d.]+ ms, P95 [\d.]+ ms, P99 [\d.]+ ms")
         self.assertRegex(text, r"[\d.]+ %  experts.gate_up \(cpu_")
 
+    def test_kernels_are_compared_on_the_products_of_the_model(self):
+        made = bench("kernels", DEMO, "-r", 2, "-t", 2, "--set", "context.prefill_chunk=16", "--set",
+                     "model.quantize={experts: q8_0}")
+        plan = json.loads(colibri("plan", DEMO, "--set", "model.quantize={experts: q8_0}", "--json").stdout)
+        uses = {use for op in plan["operators"] if op["operator"].startswith("grouped_matmul") for use in op["uses"]}
+        self.assertEqual({use for case in made["cases"] for use in case["uses"].split(", ")}, uses)
+        self.assertEqual(len({(case["operator"], case["rows"]) for case in made["cases"]}), len(made["cases"]))
+        for case in made["cases"]:
+            self.assertIn("cpu_generic", [plugin["plugin"] for plugin in case["plugins"]])
+            experts = case["uses"].startswith("experts")
+            self.assertIn((case["groups"], case["rows"]), [(2, 1), (8, 4)] if experts else [(1, 1), (1, 16)])
+            for plugin in case["plugins"]:
+                self.check_spread(plugin["seconds"])
+                self.assertGreater(plugin["read_fraction"], 0)
+                rates = plugin["int8_fraction"], plugin["f32_fraction"]
+                self.assertTrue(rates[experts] == 0 and rates[not experts] > 0, case)
+        text = colibri("bench", "kernels", DEMO, "-r", 1, "--set", "plugins.deny=[cpu_generic]").stdout.decode()
+        self.assertRegex(text, r"experts.gate_up: grouped_matmul .*\n  2 x 1 rows\n")
+        self.assertNotIn("cpu_generic", text)
+
     def refused(self, *args, says):
         done = colibri("bench", *args)
         self.assertEqual(done.returncode, REFUSED, done.stderr.decode())
@@ -152,6 +172,7 @@ class Bench(unittest.TestCase):
 
     def test_what_cannot_be_measured_is_refused(self):
         self.refused(says="nothing to run")
+        self.refused("kernels", says="nothing to run")
         self.refused(DEMO, "-p", 1000, "-n", 100, says="-p and -n: context.max_tokens: 1100 tokens")
         self.refused(DEMO, "-p", 10, "-n", 5, "--set", "context.max_tokens=12", says="the longest test takes 15")
         self.refused(DEMO, "-p", 0, says="--prompt-tokens")

@@ -101,6 +101,7 @@ FLAGS = {
     "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "--warmup": None, "--ids": None,
               "-t": None, "--seed": None, "--breakdown": None, "--json": None,
               "--trace": None},
+    "bench kernels": {"-m": None, "--set": None, "-r": None, "-t": None, "--json": None},
     "inspect": {"--json": ["--json"]},
     "plugins list": {"--json": ["--json"]},
     "plugins inspect": {"--json": ["--json"]},

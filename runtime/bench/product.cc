@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/bench/product.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "runtime/engine/arguments.h"
+#include "runtime/engine/rows.h"
+#include "runtime/model/codecs.h"
+
+namespace colibri::bench {
+
+using engine::Rows;
+
+Result<std::unique_ptr<Product>> Product::create(const plugin::Registry& registry,
+                                                 const std::string& plugin_id,
+                                                 const engine::OperatorDesc& of, int64_t groups) {
+  const std::map<std::string, std::string> pin = {{"grouped_matmul", plugin_id}};
+  COLIBRI_ASSIGN(plugin::KernelChooser chooser, plugin::KernelChooser::create(registry, pin));
+  std::unique_ptr<Product> made(new Product(std::move(chooser)));
+  std::vector<engine::Packing> packings;
+  COLIBRI_ASSIGN(made->operator_, made->operators_.add("bench", of, &packings));
+  std::memcpy(&made->attributes_, of.get().attributes, sizeof(made->attributes_));
+  COLIBRI_TRY(made->place_weights(of, groups, packings));
+  return made;
+}
+
+Status Product::place_weights(const engine::OperatorDesc& of, int64_t groups,
+                              const std::vector<engine::Packing>& packings) {
+  const colibri_op_desc desc = of.get();
+  groups_ = groups;
+  weights_per_group_ = desc.weight_count;
+  for (const engine::Packing& packing : packings) group_bytes_ += align_up(packing.bytes);
+  const auto count = static_cast<uint64_t>(groups);
+  COLIBRI_ASSIGN(weight_memory_, Memory::allocate(count * group_bytes_, "weights of a kernel"));
+  const auto bias_bytes = align_up(static_cast<uint64_t>(desc.weights[0].shape[0]) * 4);
+  COLIBRI_ASSIGN(bias_memory_, Memory::allocate(bias_bytes, "a bias"));
+  std::byte* at = weight_memory_.data();
+  for (int64_t group = 0; group < groups; ++group) {
+    for (uint32_t i = 0; i < desc.weight_count; ++i) {
+      const engine::Packing& packing = packings[i];
+      const colibri_tensor& asked = desc.weights[i];
+      const auto block = model::codec_block(asked.dtype);
+      const uint64_t row_bytes =
+          static_cast<uint64_t>(asked.shape[1] / block->elements) * block->bytes;
+      COLIBRI_ASSIGN(const Memory zeros,
+                     Memory::allocate(row_bytes * static_cast<uint64_t>(asked.shape[0]), "zeros"));
+      colibri_tensor from = engine::matrix(asked.dtype, COLIBRI_LAYOUT_ROWS, asked.shape[0],
+                                           asked.shape[1], zeros.data());
+      from.stride[0] = static_cast<int64_t>(row_bytes);
+      if (packing.packer->pack(&packing.layout, &from, at, 0) != COLIBRI_OK) {
+        return internal_error("plugin " + operator_->choice().plugin->id() + ": packing failed");
+      }
+      weights_.push_back(asked);
+      weights_.back().layout = packing.layout.id;
+      weights_.back().buffer = at;
+      biases_.push_back(engine::vector(asked.shape[0], bias_memory_.data()));
+      at += align_up(packing.bytes);
+    }
+  }
+  return {};
+}
+
+Status Product::hold_rows(int64_t rows) {
+  if (rows <= rows_held_) return {};
+  const colibri_tensor& weight = weights_.front();
+  COLIBRI_ASSIGN(input_, Memory::allocate(
+                             Rows::bytes(attributes_.input_dtype, rows, weight.shape[1]), "rows"));
+  COLIBRI_ASSIGN(
+      output_,
+      Memory::allocate(Rows::bytes(attributes_.output_dtype, rows, weight.shape[0]), "rows"));
+  rows_held_ = rows;
+  return {};
+}
+
+Status Product::run(engine::PhaseRunner& runner, int64_t groups, int64_t rows) {
+  COLIBRI_TRY(hold_rows(groups * rows));
+  if (next_ + groups > groups_) next_ = 0;
+  std::vector<int64_t> begin;
+  for (int64_t i = 0; i <= groups; ++i) begin.push_back(i * rows);
+  const colibri_tensor& weight = weights_.front();
+  auto call = engine::arguments<colibri_grouped_matmul_args>();
+  call.weights_per_group = static_cast<uint32_t>(weights_per_group_);
+  call.groups = groups;
+  call.group_begin = begin.data();
+  call.weight = weights_.data() + next_ * weights_per_group_;
+  call.input = Rows(attributes_.input_dtype, weight.shape[1], input_.data()).view(groups * rows);
+  call.output = Rows(attributes_.output_dtype, weight.shape[0], output_.data()).view(groups * rows);
+  if (attributes_.bias != 0) call.bias = biases_.data() + next_ * weights_per_group_;
+  next_ += groups;
+  return runner.run({{operator_, &call}});
+}
+
+}  // namespace colibri::bench
