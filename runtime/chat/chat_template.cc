@@ -18,16 +18,24 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "tokenizer_config.json";
 constexpr const char* kFile = "chat_template.jinja";
+// The templates beside the default one: files of a folder, or keys of a GGUF file.
+constexpr const char* kMoreFolder = "additional_chat_templates";
+constexpr std::string_view kMoreKeys = "tokenizer.chat_template.";
 
-// The fallbacks that are installed, by name.
-std::vector<std::string> fallbacks() {
+// Names of the templates in a folder; none if there is no such folder.
+std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(chat_template_dir(), error)) {
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().extension() == ".jinja") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// The fallbacks that are installed, by name.
+std::vector<std::string> fallbacks() {
+  return names_in(chat_template_dir());
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -119,7 +127,9 @@ Result<ChatTemplate> ChatTemplate::open(const config::Pipeline& pipeline,
 Status ChatTemplate::compile(const std::string& name, const std::string& origin,
                              std::string_view source) {
   COLIBRI_ASSIGN(Template compiled, Template::compile(origin, source));
-  by_name_.emplace(name, std::move(compiled));
+  if (!by_name_.emplace(name, std::move(compiled)).second) {
+    return corrupt_data(origin + ": there is another template named " + utf8::printable(name));
+  }
   if (origin_.empty()) origin_ = origin;
   return {};
 }
@@ -140,10 +150,33 @@ Status ChatTemplate::open_named(const std::string& name, const config::Pipeline&
   return open_file((chat_template_dir() / (name + ".jinja")).string(), pipeline);
 }
 
+Status ChatTemplate::open_more(const model::ModelSource& source) {
+  const fs::path folder = fs::path(source.files().path()) / kMoreFolder;
+  for (const std::string& name : names_in(folder)) {
+    COLIBRI_ASSIGN(const std::string text, read_file(folder / (name + ".jinja"), kMostSourceBytes));
+    COLIBRI_TRY(compile(name, std::string(kMoreFolder) + "/" + utf8::printable(name), text));
+  }
+  for (const std::string_view key : source.metadata_keys()) {
+    if (!key.starts_with(kMoreKeys)) continue;
+    COLIBRI_ASSIGN(const colibri_value value, source.metadata(key));
+    if (value.kind != COLIBRI_VALUE_STRING) continue;
+    const std::string name(key.substr(kMoreKeys.size()));
+    COLIBRI_TRY(compile(name, utf8::printable(key), from_c(value.s)));
+  }
+  return {};
+}
+
+std::vector<std::string> ChatTemplate::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, compiled] : by_name_) names.push_back(utf8::printable(name));
+  return names;
+}
+
 Status ChatTemplate::open_checkpoint(const model::ModelSource& source, const Json& config) {
   const std::string& path = source.files().path();
   if (const auto file = source.resource(kFile); file.ok()) {
-    return compile("default", kFile, *file).at(path);
+    COLIBRI_TRY(compile("default", kFile, *file).at(path));
+    return open_more(source).at(path);
   } else if (file.status().code() != COLIBRI_NOT_FOUND) {
     return file.status();
   }
@@ -165,7 +198,9 @@ Status ChatTemplate::open_checkpoint(const model::ModelSource& source, const Jso
                       .at(path));
     }
     if (by_name_.contains("default")) return {};
-    return corrupt_data(path + ": " + origin + ": none of the templates is named 'default'");
+    return corrupt_data(
+        path + ": " + origin +
+        ": none of the templates is named 'default'; there are: " + listed(names()));
   }
   if (!given.is_null()) return corrupt_data(path + ": " + origin + ": is no text and no list");
   return unsupported(path + ": the model has no chat template (no " + kFile + ", no " + origin +

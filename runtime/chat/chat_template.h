@@ -30,15 +30,18 @@ struct Conversation {
 // Immutable: any number of threads may use it.
 class ChatTemplate {
  public:
-  // By the pipeline's key chat.template. "auto" is chat_template.jinja of the checkpoint, else
-  // chat_template of tokenizer_config.json: a text, or a list of named ones. Without any, the error
-  // names the fallbacks.
+  // By the pipeline's key chat.template. "auto" is chat_template.jinja of the checkpoint with those
+  // of additional_chat_templates, else chat_template of tokenizer_config.json: a text, or a list of
+  // named ones. Without any, the error names the fallbacks.
   static Result<ChatTemplate> open(const config::Pipeline& pipeline,
                                    const model::ModelSource& source,
                                    const engine::Tokenizer& tokenizer);
 
   // Where it comes from: "chat_template.jinja", "tokenizer_config.json: chat_template", a path.
   const std::string& origin() const { return origin_; }
+  // "'default'", "'tool_use'", ... A conversation with tools takes tool_use if it is there, as
+  // transformers does; any other takes default.
+  std::vector<std::string> names() const;
   // What the conversation becomes. `now` is what strftime_now tells; none = the clock.
   Result<Text> render(const Conversation& conversation,
                       const std::optional<std::tm>& now = std::nullopt) const;
@@ -48,6 +51,7 @@ class ChatTemplate {
   Status compile(const std::string& name, const std::string& origin, std::string_view source);
   Status open_named(const std::string& name, const config::Pipeline& pipeline);
   Status open_file(const std::string& path, const config::Pipeline& pipeline);
+  Status open_more(const model::ModelSource& source);
   Status open_checkpoint(const model::ModelSource& source, const Json& config);
 
   std::string origin_;

@@ -88,7 +88,8 @@ Json document(const ModelReport& report) {
       {"tokenizer", report.tokenizer.empty() ? Json()
                                              : Json{{"plugin", report.tokenizer},
                                                     {"vocabulary", report.tokenizer_vocabulary}}},
-      {"chat_template", report.chat_template.empty() ? Json() : Json(report.chat_template)}};
+      {"chat_template", report.chat_template.empty() ? Json() : Json(report.chat_template)},
+      {"chat_templates", report.templates}};
   if (report.spec) {
     json["architecture"] = report.spec->architecture;
     json["hyperparameters"] = hyperparameters(*report.spec);
@@ -198,6 +199,12 @@ std::string memory_text(const MemoryNeeds& needs) {
   return text;
 }
 
+std::string template_text(const ModelReport& report) {
+  std::string names;
+  for (const std::string& name : report.templates) names += (names.empty() ? ": " : ", ") + name;
+  return report.chat_template + (report.templates.size() > 1 ? names : "");
+}
+
 std::string text(const ModelReport& report) {
   std::string out =
       line("model", report.source->files().path()) +
@@ -207,7 +214,7 @@ std::string text(const ModelReport& report) {
                                ? "none"
                                : report.tokenizer + ", " +
                                      std::to_string(report.tokenizer_vocabulary) + " tokens");
-  if (!report.chat_template.empty()) out += line("template", report.chat_template);
+  if (!report.chat_template.empty()) out += line("template", template_text(report));
   uint64_t bytes = 0;
   for (const TensorGroup& group : report.tensors) bytes += group.bytes;
   if (report.memory) out += memory_text(*report.memory);

@@ -110,6 +110,7 @@ void describe_tokenizer(const config::Pipeline& pipeline, const engine::Tokenize
   const auto found = chat::ChatTemplate::open(pipeline, *report->source, *tokenizer);
   const bool none = found.status().code() == COLIBRI_UNSUPPORTED;
   report->chat_template = found.ok() ? found->origin() : none ? "none" : found.status().text();
+  if (found.ok()) report->templates = found->names();
 }
 
 Status read_tokenizer(const config::Pipeline& pipeline, ModelReport* report) {

@@ -52,10 +52,11 @@ struct ModelReport {
   std::vector<std::string_view> unknown_keys;
   std::optional<MemoryNeeds> memory;  // nullopt: it cannot be run
 
-  std::string tokenizer;              // id of its plugin; empty = none, or see problems
-  uint32_t tokenizer_vocabulary = 0;  // tokens
-  std::string chat_template;          // where it comes from, "none", or why it is of no use
-  std::vector<std::string> problems;  // why the model cannot be run as it is
+  std::string tokenizer;               // id of its plugin; empty = none, or see problems
+  uint32_t tokenizer_vocabulary = 0;   // tokens
+  std::string chat_template;           // where it comes from, "none", or why it is of no use
+  std::vector<std::string> templates;  // names of the chat templates
+  std::vector<std::string> problems;   // why the model cannot be run as it is
 };
 
 // Fails if the model cannot be opened; what is wrong beyond that becomes problems.

@@ -68,6 +68,22 @@ TEST_F(ChatTemplateTest, NamedTemplatesAreChosenByTools) {
   EXPECT_EQ(opened(true), "tokenizer_config.json: chat_template: t");
 }
 
+TEST_F(ChatTemplateTest, AFolderHoldsMoreTemplates) {
+  write("chat_template.jinja", "d");
+  fs::create_directory(folder_ / "additional_chat_templates");
+  write("additional_chat_templates/tool_use.jinja", "t");
+  EXPECT_EQ(opened(), "chat_template.jinja: d");
+  EXPECT_EQ(opened(true), "chat_template.jinja: t");
+  write("additional_chat_templates/tool_use.jinja", "{{");
+  EXPECT_NE(opened().find("MODEL: additional_chat_templates/'tool_use':1:1: "), std::string::npos)
+      << opened();
+  write("additional_chat_templates/tool_use.jinja", "t");
+  write("additional_chat_templates/default.jinja", "x");
+  EXPECT_EQ(opened(),
+            "MODEL: additional_chat_templates/'default': there is another template named "
+            "'default'");
+}
+
 TEST_F(ChatTemplateTest, VariablesAreThoseOfTransformers) {
   write(
       "tokenizer_config.json",
@@ -91,8 +107,12 @@ TEST_F(ChatTemplateTest, WhatIsNoTemplateIsRefused) {
        "MODEL: tokenizer_config.json: chat_template: an entry is no {name, template}"},
       {R"({"chat_template": [{"name": "default"}]})",
        "MODEL: tokenizer_config.json: chat_template: an entry is no {name, template}"},
-      {R"({"chat_template": [{"name": "rag", "template": "x"}]})",
-       "MODEL: tokenizer_config.json: chat_template: none of the templates is named 'default'"},
+      {R"({"chat_template": [{"name": "rag", "template": "x"}, {"name": "b\na", "template": "y"}]})",
+       "MODEL: tokenizer_config.json: chat_template: none of the templates is named 'default'; "
+       "there "
+       "are: 'b\\x0aa', 'rag'"},
+      {R"({"chat_template": [{"name": "a", "template": "x"}, {"name": "a", "template": "y"}]})",
+       "MODEL: tokenizer_config.json: chat_template 'a': there is another template named 'a'"},
       {R"({"chat_template": "a\n{{ b | nosuch }}"})",
        "MODEL: tokenizer_config.json: chat_template:2:8: unknown filter 'nosuch'"},
   };
