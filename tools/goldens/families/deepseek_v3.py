@@ -48,8 +48,10 @@ SPECS = (
                  "n_routed_experts": 5, "n_shared_experts": 2, "num_experts_per_tok": 2,
                  "n_group": 1, "topk_group": 1, "routed_scaling_factor": 1.0,
                  "norm_topk_prob": False, "first_k_dense_replace": 0,
-                 "num_nextn_predict_layers": 0, "tie_word_embeddings": True, "rms_norm_eps": 0.02},
-         matters={"no renormalising": {"norm_topk_prob": True}, "eps": {"rms_norm_eps": 1e-6},
+                 "num_nextn_predict_layers": 0, "tie_word_embeddings": True, "rms_norm_eps": 0.02,
+                 "rope_interleave": False, "rope_theta": 50000.0},
+         matters={"no interleaving": {"rope_interleave": True},
+                  "no renormalising": {"norm_topk_prob": True}, "eps": {"rms_norm_eps": 1e-6},
                   "eps of the latents": {"@variance_epsilon": 0.02}}),
     # All biased scores are negative, so that the zeros in place of the other group's count for more.
     Spec("deepseek_v3_mscale_f32",

@@ -43,8 +43,8 @@ SPECS = (
              "vocab_size": 79, "hidden_size": 40, "intermediate_size": 28, "head_dim": 20,
              "num_attention_heads": 5, "num_key_value_heads": 1, "num_local_experts": 4,
              "num_experts_per_tok": 1, "sliding_window": 5, "tie_word_embeddings": True,
-             "rope_scaling": None, "rope_theta": 10000.0},
-         bias=0.15, gains=LARGE, matters=MATTERS),
+             "rope_scaling": None, "rope_theta": 10000.0, "rms_norm_eps": 0.02},
+         bias=0.15, gains=LARGE, matters=MATTERS | {"eps": {"rms_norm_eps": 1e-6}}),
     Spec("gpt_oss_yarn_f32", "YaRN with truncation, window 17, as many key heads as query heads",
          BASE | layers("sliding", "full", "sliding") | {
              "vocab_size": 89, "hidden_size": 36, "intermediate_size": 44, "head_dim": 12,

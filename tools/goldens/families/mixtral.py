@@ -62,7 +62,7 @@ SPECS = (
     # Not 1: the cache of transformers 4.57 forgets nothing then.
     spec("window2_f32", "a position sees itself and one before it; sizes fit no block",
          vocab=67, hidden=24, inner=40, layers=2, heads=3, kv_heads=3, head_dim=10,
-         experts=8, top_k=2, window=2, theta=1e4),
+         experts=8, top_k=2, window=2, theta=1e4, eps=0.02),
     spec("text_bf16", "has a byte-level BPE tokenizer and runs from text to text",
          vocab=600, hidden=64, inner=32, layers=2, heads=4, kv_heads=2, head_dim=16,
          experts=8, top_k=2, dtype="bfloat16", tokenizer="text600",

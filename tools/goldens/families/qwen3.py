@@ -34,9 +34,9 @@ SPECS = (
     Spec("qwen3_yarn_f32", "YaRN with its own betas and attention factor, no truncation",
          BASE | {"vocab_size": 97, "hidden_size": 60, "intermediate_size": 76, "head_dim": 20,
                  "num_hidden_layers": 2, "num_attention_heads": 3, "num_key_value_heads": 3,
-                 "rope_theta": 20000.0,
+                 "rope_theta": 20000.0, "rms_norm_eps": 0.02,
                  "rope_scaling": {"rope_type": "yarn", "factor": 6.0, "beta_fast": 24.0,
                                   "beta_slow": 2.0, "attention_factor": 1.3, "truncate": False,
                                   "original_max_position_embeddings": 40}},
-         matters={"YaRN": {"rope_scaling": None}}),
+         matters={"YaRN": {"rope_scaling": None}, "eps": {"rms_norm_eps": 1e-6}}),
 )
