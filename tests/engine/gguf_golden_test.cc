@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/codec_facts.h"
 #include "tests/engine/golden.h"
 #include "tests/engine/loaded_model.h"
 
@@ -47,17 +46,6 @@ Golden read_gguf_golden(const std::filesystem::path& path) {
           json.at("llama_max_error"),
           json.at("llama_rms_error"),
           golden_logits(json.at("logits"))};
-}
-
-bool rounds_activations(const model::ModelSpec& spec) {
-  const auto rounds = [](const model::Weight* weight) {
-    return *weight && has_integer_product(weight->codec());
-  };
-  return std::any_of(spec.layers.begin(), spec.layers.end(), [&](const model::LayerSpec& layer) {
-    auto weights = layer.weights();
-    if (layer.routed()) weights.push_back(&layer.experts[0].gate);
-    return std::any_of(weights.begin(), weights.end(), rounds);
-  });
 }
 
 // What Colibri computes for a file, and how far it is from the exact logits.

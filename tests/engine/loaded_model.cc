@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/codec_facts.h"
 #include "runtime/config/pipeline.h"
 
 namespace colibri::test {
@@ -27,6 +28,17 @@ Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& p
                                                   const std::vector<std::string>& overrides) {
   COLIBRI_ASSIGN(auto plan, make_plan(path, overrides));
   return engine::Model::load(std::move(plan));
+}
+
+bool rounds_activations(const model::ModelSpec& spec) {
+  const auto rounds = [](const model::Weight* weight) {
+    return *weight && has_integer_product(weight->codec());
+  };
+  return std::any_of(spec.layers.begin(), spec.layers.end(), [&](const model::LayerSpec& layer) {
+    auto weights = layer.weights();
+    if (layer.routed()) weights.push_back(&layer.experts[0].gate);
+    return std::any_of(weights.begin(), weights.end(), rounds);
+  });
 }
 
 int32_t argmax(const float* values, size_t n) {

@@ -18,6 +18,9 @@ Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& pat
 Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
                                                   const std::vector<std::string>& overrides);
 
+// Whether a weight as it is stored has products with activations that are rounded to 8 bits.
+bool rounds_activations(const model::ModelSpec& spec);
+
 int32_t argmax(const float* values, size_t n);  // the lowest index of the highest value
 
 }  // namespace colibri::test
