@@ -111,9 +111,10 @@ bool fit(const OperatorState& state, const colibri_mla_attention_args& call) {
 bool fit(const OperatorState& state, const colibri_router_args& call) {
   const int64_t rows = call.input.shape[0];
   const int64_t top_k = state.router.top_k;
-  return packed_weight(state, call.weight) != nullptr && is_f32(call.input, state.cols) &&
-         is_i32(call.expert, top_k) && is_f32(call.score, top_k) && call.expert.shape[0] == rows &&
-         call.score.shape[0] == rows && is_given(state.router.bias, call.bias, rows) &&
+  if (state.router.experts == 0 && packed_weight(state, call.weight) == nullptr) return false;
+  return is_f32(call.input, state.cols) && is_i32(call.expert, top_k) &&
+         is_f32(call.score, top_k) && call.expert.shape[0] == rows && call.score.shape[0] == rows &&
+         is_given(state.router.bias, call.bias, rows) &&
          is_given(state.router.select_bias, call.select_bias, rows);
 }
 

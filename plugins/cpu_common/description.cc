@@ -88,6 +88,7 @@ class Reader {
   bool cache(uint32_t dtype, int64_t kv_heads, int64_t head_dim);
   bool attention();
   bool mla_attention();
+  bool router_weight();
   bool router_groups();
   bool router();
   bool combine();
@@ -126,7 +127,7 @@ bool Reader::read() {
     case COLIBRI_OP_MLA_ATTENTION:
       return read_attributes(&state_->mla_attention) && read_weights(0, 0) && mla_attention();
     case COLIBRI_OP_ROUTER:
-      return read_attributes(&state_->router) && read_weights(1, 2) && router();
+      return read_attributes(&state_->router) && router_weight() && router();
     case COLIBRI_OP_COMBINE:
       return read_attributes(&state_->combine) && read_weights(0, 0) && combine();
     default:
@@ -286,6 +287,15 @@ bool Reader::mla_attention() {
   return in_range("latent", a.latent, 1) && in_range("rope_dims", a.rope_dims, 1) &&
          cache(a.cache_dtype, 1, a.latent + a.rope_dims) && in_range("heads", a.heads, 1) &&
          is_finite("scale", a.scale);
+}
+
+// The weight, or the number of experts alone.
+bool Reader::router_weight() {
+  const int64_t experts = state_->router.experts;
+  if (experts == 0) return read_weights(1, 2);
+  state_->rows = state_->cols = experts;
+  state_->weight_codec = COLIBRI_CODEC_F32;
+  return read_weights(0, 0) && in_range("experts", experts, 1);
 }
 
 bool Reader::router_groups() {

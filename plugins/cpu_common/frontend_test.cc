@@ -121,6 +121,10 @@ TEST(Description, OtherRefusals) {
             "top_k must be from 1 to 8, got 9");
   EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, router(9, 2), router_weight),
             "router score 9 is not offered (1 = softmax, 2 = sigmoid)");
+  auto from_logits = router(COLIBRI_SCORE_SOFTMAX, 4);
+  from_logits.experts = 3;
+  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, from_logits, router_weight), "needs 0 weights, got 1");
+  EXPECT_EQ(refusal(COLIBRI_OP_ROUTER, from_logits, {}), "top_k must be from 1 to 3, got 4");
   EXPECT_EQ(refusal(COLIBRI_OP_COMBINE, colibri_combine_attributes{0, 0, 1.0f}, {}),
             "slots must be from 1 to 2147483647, got 0");
   EXPECT_EQ(refusal(77, colibri_combine_attributes{0, 1, 1.0f}, {}),

@@ -22,6 +22,21 @@ struct RouterScratch {
   }
 };
 
+// Logits without the bias of `count` rows from `begin` on.
+template <class S, class Codec>
+void find_logits(const OperatorState& state, const colibri_router_args& call, int64_t begin,
+                 int64_t count, float* logits, int64_t stride) {
+  const float* rows[kRouterRows];
+  for (int64_t i = 0; i < count; ++i) rows[i] = f32_row(call.input, begin + i);
+  if (state.router.experts > 0) {
+    for (int64_t i = 0; i < count; ++i) std::copy_n(rows[i], state.rows, logits + i * stride);
+    return;
+  }
+  const PanelSpan weight = {packed_weight(state, call.weight), state.rows, state.cols, 0,
+                            panels_of(state.rows)};
+  product_panels<FloatProduct<S, Codec>>(weight, {rows}, count, logits, stride);
+}
+
 template <class S, class Codec>
 colibri_status run_router_codec(const OperatorState& state, const colibri_router_args& call,
                                 TaskRange tasks, void* memory) {
@@ -29,14 +44,10 @@ colibri_status run_router_codec(const OperatorState& state, const colibri_router
   const int64_t stride = padded_row(experts);
   float* logits = static_cast<float*>(memory);
   RouterChoice<S> choice(state.router, experts, call.select_bias, logits + kRouterRows * stride);
-  const PanelSpan weight = {packed_weight(state, call.weight), experts, state.cols, 0,
-                            panels_of(experts)};
   for (int64_t task = tasks.begin; task < tasks.end; ++task) {
     const int64_t begin = task * kRouterRows;
     const int64_t count = std::min(kRouterRows, call.input.shape[0] - begin);
-    const float* rows[kRouterRows];
-    for (int64_t i = 0; i < count; ++i) rows[i] = f32_row(call.input, begin + i);
-    product_panels<FloatProduct<S, Codec>>(weight, {rows}, count, logits, stride);
+    find_logits<S, Codec>(state, call, begin, count, logits, stride);
     for (int64_t i = 0; i < count; ++i) {
       float* row = logits + i * stride;
       if (state.router.bias == 1) add_bias<S>(row, call.bias, experts);

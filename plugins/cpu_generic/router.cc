@@ -140,6 +140,22 @@ class Row {
   uint8_t* taken_;
 };
 
+// The logits of a row without the bias: weight * x, or x itself.
+void find_logits(const OperatorState& state, const colibri_router_args& call, const float* x,
+                 float* logits) {
+  if (state.router.experts > 0) {
+    std::copy_n(x, state.rows, logits);
+    return;
+  }
+  const PackedMatrix weight = {cpu::packed_weight(state, call.weight), state.weight_codec,
+                               state.cols};
+  for (int64_t e = 0; e < state.rows; ++e) {
+    float sum = 0;
+    for (int64_t k = 0; k < state.cols; ++k) sum = std::fma(x[k], weight.number(e, k), sum);
+    logits[e] = sum;
+  }
+}
+
 }  // namespace
 
 int64_t router_scratch_bytes(const OperatorState& state) {
@@ -150,18 +166,11 @@ int64_t router_scratch_bytes(const OperatorState& state) {
 colibri_status router(const OperatorState& state, const void* arguments, TaskRange tasks,
                       void* scratch) {
   const auto& call = *static_cast<const colibri_router_args*>(arguments);
-  const PackedMatrix weight = {cpu::packed_weight(state, call.weight), state.weight_codec,
-                               state.cols};
   Row work(state, call, scratch);
   const int64_t begin = tasks.begin * cpu::kRouterRows;
   const int64_t end = std::min(tasks.end * cpu::kRouterRows, call.input.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
-    const float* x = cpu::f32_row(call.input, row);
-    for (int64_t e = 0; e < state.rows; ++e) {
-      float sum = 0;
-      for (int64_t k = 0; k < state.cols; ++k) sum = std::fma(x[k], weight.number(e, k), sum);
-      work.logits()[e] = sum;
-    }
+    find_logits(state, call, cpu::f32_row(call.input, row), work.logits());
     work.route(cpu::i32_row(call.expert, row), cpu::f32_row(call.score, row));
   }
   return COLIBRI_OK;

@@ -91,8 +91,8 @@ class Context {
 
   // ffn.cc: adds a layer's ffn to the residual.
   Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
-  // Also computes the shared expert's weights. quantize: of the normed rows.
-  Status route(const RoutedFfn& routed, const Call& quantize, int64_t rows, uint64_t step);
+  // Also computes the shared expert's weights.
+  Status route(const RoutedFfn& routed, int64_t rows, uint64_t step);
   // The next experts that can be computed; those that are missing are loaded first.
   Result<std::span<const experts::Visit::Lease>> next_wave();
   // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].

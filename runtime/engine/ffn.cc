@@ -28,12 +28,8 @@ Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   COLIBRI_TRY(runner_.run_light(rows, {{layer.ffn_norm.op, &norm}}));
   const auto prepare =
       quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
-  const Call quantize = {layer.quantize_ffn_input, &prepare};
-  if (layer.routed) {
-    COLIBRI_TRY(route(*layer.routed, quantize, rows, step));
-  } else {
-    COLIBRI_TRY(runner_.run_light(rows, {quantize}));
-  }
+  COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_ffn_input, &prepare}}));
+  if (layer.routed) COLIBRI_TRY(route(*layer.routed, rows, step));
   if (layer.always.gate_up == nullptr) return {};
   const int64_t begin[2] = {0, rows};
   const experts::Visit::Lease dense;
@@ -43,22 +39,24 @@ Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   return add(layer, rows, weighed ? work_.shared_weight : nullptr);
 }
 
-Status Context::route(const RoutedFfn& routed, const Call& quantize, int64_t rows, uint64_t step) {
+Status Context::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
   const int64_t top_k = parts_.spec->top_k;
-  auto router = arguments<colibri_router_args>();
-  router.weight = routed.router_weight->tensor;
-  router.input = work_.normed.view(rows);
-  router.expert = matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.chosen);
-  router.expert.stride[0] = top_k * 4;
-  router.expert.stride[1] = 4;
-  router.score = matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.score);
-  router.bias = values(routed.router_bias);
-  router.select_bias = values(routed.select_bias);
-  COLIBRI_TRY(runner_.run({{routed.router, &router}, quantize}));
+  const colibri_tensor logits = work_.logits.view(rows);
+  const Product router(routed.router, work_.normed.view(rows), work_.normed_prepared.view(rows),
+                       logits);
+  COLIBRI_TRY(runner_.run({{routed.router.op, router.get()}}));
+  auto choose = arguments<colibri_router_args>();
+  choose.input = logits;
+  choose.expert = matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.chosen);
+  choose.expert.stride[0] = top_k * 4;
+  choose.expert.stride[1] = 4;
+  choose.score = matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.score);
+  choose.select_bias = values(routed.select_bias);
+  COLIBRI_TRY(runner_.run_light(rows, {{routed.choose, &choose}}));
 
   for (int64_t i = 0; i < rows * top_k; ++i) {
     if (work_.chosen[i] >= 0 && work_.chosen[i] < parts_.spec->experts) continue;
-    return internal_error("plugin " + routed.router->choice().plugin->id() +
+    return internal_error("plugin " + routed.choose->choice().plugin->id() +
                           ": the router chose expert " + std::to_string(work_.chosen[i]) + " of " +
                           std::to_string(parts_.spec->experts));
   }

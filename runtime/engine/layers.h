@@ -87,8 +87,9 @@ struct Ffn {
 // The ffn of a layer with experts.
 struct RoutedFfn {
   uint32_t index = 0;  // of the layer among those with experts: the store's number for it
-  const Operator* router = nullptr;
-  const Placed *router_weight = nullptr, *router_bias = nullptr, *select_bias = nullptr;
+  Linear router;  // to logits
+  const Operator* choose = nullptr;
+  const Placed* select_bias = nullptr;
   Ffn expert;
   uint64_t bundle_bytes = 0;
   const Operator* combine = nullptr;  // of the experts' rows with the residual

@@ -63,23 +63,21 @@ Status LayerPlanner::check_same_codecs(const std::vector<model::FfnSpec>& expert
 Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed) {
   const model::RouterSpec& router = spec_.router;
   routed.index = made_.routed_layers++;
-  COLIBRI_ASSIGN(const colibri_tensor tensor, asked(spec.router));
+  // The logits are a product like others, whose rows all threads share.
+  COLIBRI_ASSIGN(routed.router, linear("router", spec.router, spec.router_bias));
   auto a = attributes<colibri_router_attributes>();
   a.score = router.score;
   a.top_k = static_cast<uint32_t>(spec_.top_k);
   a.renormalize = router.renormalize ? 1 : 0;
-  a.bias = spec.router_bias ? 1 : 0;
   a.select_bias = spec.select_bias ? 1 : 0;
   a.groups = static_cast<uint32_t>(router.groups);
   a.keep_groups = static_cast<uint32_t>(router.keep_groups);
   a.group_rule = router.group_rule;
   a.group_mask = router.group_mask;
   a.scale = router.scale == 1 ? 0 : router.scale;
-  std::vector<Packing> packing;
-  COLIBRI_ASSIGN(routed.router,
-                 operators_.add("router", {COLIBRI_OP_ROUTER, a, {tensor}, max_rows_}, &packing));
-  routed.router_weight = place(spec.router, packing[0], tensor);
-  routed.router_bias = place_vector(spec.router_bias);
+  a.experts = static_cast<uint32_t>(spec_.experts);
+  COLIBRI_ASSIGN(routed.choose,
+                 operators_.add("router.choice", {COLIBRI_OP_ROUTER, a, {}, max_rows_}));
   routed.select_bias = place_vector(spec.select_bias);
 
   COLIBRI_TRY(check_same_codecs(spec.experts));
@@ -99,7 +97,8 @@ Status LayerPlanner::plan_ffn(const model::LayerSpec& spec, Layer& layer) {
   bool prepared_input = false;
   if (spec.routed()) {
     COLIBRI_TRY(plan_routed(spec, layer.routed.emplace()));
-    prepared_input = prepared(*layer.routed->expert.gate) ||
+    prepared_input = prepared(*layer.routed->router.weight) ||
+                     prepared(*layer.routed->expert.gate) ||
                      (spec.shared_gate && prepared(*layer.routed->shared_gate.weight));
   }
   const model::FfnSpec& always = spec.routed() ? spec.shared : spec.dense;

@@ -27,6 +27,7 @@ struct Workspace {
   std::byte* inner = nullptr;      // [product rows, inner] of any ffn, f32 or q8_32
   Rows expert_out;                 // [product rows, hidden]
   int32_t* position = nullptr;     // [rows]
+  Rows logits;                     // [rows, experts] of the router
   int32_t* chosen = nullptr;       // [rows, top_k] experts
   float* score = nullptr;          // [rows, top_k]
   float* shared_weight = nullptr;  // [rows]

@@ -86,7 +86,8 @@ constexpr Field kRouter[] = {NAMED(router, score, kScores),
                              OPTION(router, keep_groups, kNumber),
                              NAMED_OPTION(router, group_rule, kGroupRules),
                              NAMED_OPTION(router, group_mask, kGroupMasks),
-                             OPTION(router, scale, kFloat)};
+                             OPTION(router, scale, kFloat),
+                             OPTION(router, experts, kNumber)};
 constexpr Field kCombine[] = {FIELD(combine, slots, kNumber), FIELD(combine, scale, kFloat)};
 constexpr Field kMlaAttention[] = {
     FIELD(mla_attention, cache_dtype, kCodec), FIELD(mla_attention, heads, kWide),

@@ -13,8 +13,8 @@ namespace {
 
 // What the reference answers to all questions of an extent. These are the bytes that docs/numerics.md promises: they are the
 // same on every machine, and only new questions may change these numbers.
-constexpr uint64_t kQuickAnswers = 0xeddece08e7366da7;
-constexpr uint64_t kFullAnswers = 0x024f606f889e3510;
+constexpr uint64_t kQuickAnswers = 0xa730752dcb80fbe3;
+constexpr uint64_t kFullAnswers = 0x8d2042e6221283e9;
 
 OperatorReport check_answers(uint64_t answers, Extent extent) {
   OperatorReport report;

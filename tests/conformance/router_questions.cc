@@ -17,6 +17,7 @@ struct Routing {
   bool bias = false, select_bias = false;
   uint32_t groups = 0, keep_groups = 0, group_rule = 0, group_mask = 0;
   float scale = 0;
+  bool logits = false;  // the input is the logits
 };
 
 constexpr int64_t kCols = 33;
@@ -32,6 +33,7 @@ std::string name_of(const Routing& r, uint32_t codec, int64_t rows, Style style)
     name += r.group_rule == COLIBRI_GROUP_RULE_MAX ? " by max" : " by top2_sum";
     name += r.group_mask == COLIBRI_GROUP_MASK_ZERO ? ", others zero" : ", others -inf";
   }
+  if (r.logits) name += ", from logits";
   if (r.scale != 0) name += ", scale " + std::to_string(r.scale);
   return name + ", " + std::to_string(rows) + " rows, " + style_name(style);
 }
@@ -48,6 +50,7 @@ colibri_router_attributes attributes_of(const Routing& r) {
   attributes.group_rule = r.group_rule;
   attributes.group_mask = r.group_mask;
   attributes.scale = r.scale;
+  attributes.experts = r.logits ? static_cast<uint32_t>(r.experts) : 0;
   return attributes;
 }
 
@@ -78,10 +81,13 @@ void check_one(Checker& checker, Random& random, uint32_t codec, const Routing& 
   question.op = COLIBRI_OP_ROUTER;
   question.name = name_of(r, codec, rows, style);
   question.set_attributes(attributes_of(r));
-  question.weights = {weight_description(codec, r.experts, kCols)};
   question.max_rows = rows;
-  question.sources = {make_experts(random, codec, r.experts, style)};
-  const Rows input(make_rows(random, style, rows, kCols), kCols, 4);
+  if (!r.logits) {
+    question.weights = {weight_description(codec, r.experts, kCols)};
+    question.sources = {make_experts(random, codec, r.experts, style)};
+  }
+  const int64_t cols = r.logits ? r.experts : kCols;
+  const Rows input(make_rows(random, style, rows, cols), cols, 4);
   const std::vector<float> bias = make_bias(random, Style::kPlain, r.experts);
   const std::vector<float> select_bias =
       make_bias(random, style == Style::kNotFinite ? Style::kNotFinite : Style::kPlain, r.experts);
@@ -89,7 +95,7 @@ void check_one(Checker& checker, Random& random, uint32_t codec, const Routing& 
     auto call = arguments<colibri_router_args>();
     const Rows expert(COLIBRI_CODEC_I32, rows, r.top_k, 4);
     const Rows score(COLIBRI_CODEC_F32, rows, r.top_k, 8);
-    call.weight = weights[0];
+    if (!r.logits) call.weight = weights[0];
     call.input = input.tensor();
     call.expert = expert.tensor();
     call.score = score.tensor();
@@ -98,6 +104,24 @@ void check_one(Checker& checker, Random& random, uint32_t codec, const Routing& 
     run(&call);
     return std::vector<Output>{{"expert", expert}, {"score", score}};
   });
+}
+
+// Logits as the input, alone and with every option.
+void check_logits(Checker& checker, Random& random) {
+  const Routing choices[] = {
+      {1, 1},
+      {21, 4, 1, COLIBRI_SCORE_SOFTMAX, true},
+      {128, 8, 1},
+      {128, 8},
+      {32, 8, 1, COLIBRI_SCORE_SIGMOID, true, true, 4, 2, COLIBRI_GROUP_RULE_TOP2_SUM,
+       COLIBRI_GROUP_MASK_ZERO, 2.5f},
+  };
+  for (Routing r : choices) {
+    r.logits = true;
+    check_one(checker, random, COLIBRI_CODEC_F32, r, 1, Style::kPlain);
+    check_one(checker, random, COLIBRI_CODEC_F32, r, 7, Style::kNotFinite);
+    check_one(checker, random, COLIBRI_CODEC_F32, r, 6, Style::kExtreme);
+  }
 }
 
 // Every option on its own and all together.
@@ -150,6 +174,7 @@ void check_router(Checker& checker) {
     check_one(checker, random, codec, {8, 2, 1}, 0, Style::kPlain);
     if (!checker.quick() || codec == COLIBRI_CODEC_F32) check_options(checker, random, codec);
   }
+  check_logits(checker, random);
 }
 
 }  // namespace colibri::conformance

@@ -70,7 +70,7 @@ enum { /* operators; in brackets the weights of their description */
   COLIBRI_OP_ROPE = 5,           /* [] */
   COLIBRI_OP_KV_WRITE = 6,       /* [] */
   COLIBRI_OP_ATTENTION = 7,      /* [] */
-  COLIBRI_OP_ROUTER = 8,         /* [weight] */
+  COLIBRI_OP_ROUTER = 8,         /* [weight], or with attribute experts [] */
   COLIBRI_OP_COMBINE = 9,        /* [] */
   COLIBRI_OP_MLA_ATTENTION = 10, /* [] */
   COLIBRI_OP_COUNT = 11
@@ -169,6 +169,7 @@ typedef struct colibri_router_attributes {
   uint32_t group_rule;  /* COLIBRI_GROUP_RULE_*, with groups */
   uint32_t group_mask;  /* COLIBRI_GROUP_MASK_*, with groups */
   float scale;          /* on the chosen weights; 0 is the same as 1 */
+  uint32_t experts;     /* > 0: there is no weight, and the input is the product with it: the logits of so many experts */
 } colibri_router_attributes;
 
 typedef struct colibri_combine_attributes {
@@ -294,8 +295,8 @@ typedef struct colibri_mla_attention_args {
 
 typedef struct colibri_router_args {
   uint32_t struct_size;
-  colibri_tensor weight; /* [experts, hidden] */
-  colibri_tensor input;  /* f32 [rows, hidden] */
+  colibri_tensor weight; /* [experts, hidden]; unused with attribute experts */
+  colibri_tensor input;  /* f32 [rows, hidden], with attribute experts [rows, experts] */
   colibri_tensor expert; /* i32 [rows, top_k], by descending score, ties by ascending expert */
   colibri_tensor score;  /* f32 [rows, top_k] */
   const float* bias;        /* with attribute bias, else NULL: [experts] */
