@@ -26,7 +26,8 @@ HERE = Path(__file__).resolve().parent
 SHORT, LONG = 512, 4096  # prompts; their figures are called decode and prefill, decode4k and prefill4k
 GENERATE = 128
 # Ids must agree where llama.cpp's best logit leads by this many standard deviations. Less is a near tie: the two quantise
-# activations differently, and where one expert is chosen instead of another, the logits of made-up weights move this much.
+# activations differently, and where one expert is chosen instead of another, the logits of made-up weights move. (Of 150
+# places of models of 1 to 4 layers, the clearest that differed led by 0.15; it grows with the layers.)
 NEAR_TIE = 0.5
 
 
