@@ -46,7 +46,7 @@ void add_layer(Work& work, const engine::Layer& layer, double top_k, double keys
   add_linear(work, layer.o, rows);
   add_ffn(work, layer.always, rows);
   if (!layer.routed) return;
-  add_product(work, *layer.routed->router_weight, rows);
+  add_linear(work, layer.routed->router, rows);
   add_ffn(work, layer.routed->expert, top_k * rows);
   add_linear(work, layer.routed->shared_gate, rows);
 }
