@@ -14,12 +14,13 @@ build=(
   libsimdjson-dev    # tokenizer.json, safetensors headers
   libsodium-dev      # ChaCha20 for seeded sampling
   libutf8proc-dev    # NFC
+  libxxhash-dev      # checksums of .colibri files (headers only)
   libyaml-cpp-dev
   nlohmann-json3-dev
 )
 test=(
   libdnnl-dev libopenblas-serial-dev  # the plugins cpu_onednn and cpu_blas
-  libgmock-dev libgtest-dev libxxhash-dev python3
+  libgmock-dev libgtest-dev python3
   qemu-user-static   # processors that lack what a plugin needs
 )
 ci=(

@@ -25,10 +25,11 @@ ROOMS = {
     "experts": ["base", "machine", "config", "plugin", "model"],
     "engine": ["base", "machine", "config", "plugin", "model", "experts"],
     "bench": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
+    "convert": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
     "chat": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
     "api": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
     "server": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
-    "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "bench", "chat"],
+    "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "bench", "convert", "chat"],
 }
 
 # header prefix -> how many source files may include it

@@ -14,11 +14,11 @@
 namespace colibri::plugin {
 
 // Model has:
-//   static constexpr const char* kVocabulary;
+//   const char* vocabulary() const;
 //   static Status accepts(const colibri_file*);
 //   static Result<std::unique_ptr<Model>> open(const colibri_file*);
-//   tensors(): a vector of structs {name, codec, rank, shape, file, begin, end}; row-major, bytes
-//   [begin, end) of the file;
+//   tensors(): a vector of structs {name, codec, rank, shape, file, begin, end}: bytes [begin, end)
+//   of the file; row-major and without a checksum, unless the struct has {layout, checksum} too;
 //   metadata(): an object with size(), key(i) and find(key, index, value);
 //   Result<std::string_view> resource(std::string_view name).
 template <typename Model>
@@ -60,7 +60,7 @@ class FormatTable {
 
   static void close(void* model) { delete static_cast<Model*>(model); }
 
-  static const char* vocabulary(const void*) { return Model::kVocabulary; }
+  static const char* vocabulary(const void* model) { return of(model).vocabulary(); }
 
   static uint64_t tensor_count(const void* model) { return of(model).tensors().size(); }
 
@@ -70,12 +70,16 @@ class FormatTable {
     entry->name = to_c(from.name);
     entry->codec = from.codec;
     entry->layout = 0;
+    entry->checksum = 0;
+    if constexpr (requires { from.layout; }) {
+      entry->layout = from.layout;
+      entry->checksum = from.checksum;
+    }
     entry->rank = from.rank;
     std::copy(from.shape.begin(), from.shape.end(), entry->shape);
     entry->file = from.file;
     entry->offset = from.begin;
     entry->bytes = from.end - from.begin;
-    entry->checksum = 0;
     return COLIBRI_OK;
   }
 

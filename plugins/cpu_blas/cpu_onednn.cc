@@ -19,13 +19,13 @@ struct OneDnn {
 
 constexpr colibri_kernels_0 kTable = table_of<OneDnn>();
 
-
 const void* get_interface(const char* id) {
   return std::strcmp(id, "colibri.kernels/0") == 0 ? &kTable : nullptr;
 }
 
 constexpr colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "cpu_onednn", "0.1.0", nullptr, nullptr, get_interface};
+    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "cpu_onednn", "0.1.0", nullptr, nullptr,
+    get_interface};
 
 }  // namespace
 }  // namespace colibri::cpu_blas

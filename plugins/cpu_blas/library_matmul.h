@@ -94,9 +94,8 @@ colibri_status run_part(const cpu::OperatorState& state, const colibri_grouped_m
         if (bias[i] == nullptr) return COLIBRI_INVALID_ARGUMENT;
         bias[i] += first;
       }
-      unpack(state.weight_codec,
-             weight + begin * cpu::panel_bytes(state.weight_codec, state.cols), panels, state.cols,
-             scratch.strip);
+      unpack(state.weight_codec, weight + begin * cpu::panel_bytes(state.weight_codec, state.cols),
+             panels, state.cols, scratch.strip);
       Library::multiply({rows, columns, state.cols, scratch.input, state.cols, scratch.strip,
                          panels * cpu::kPanelRows, scratch.products[i], kStripColumns});
     }

@@ -13,11 +13,13 @@
 #include "runtime/cli/chat_command.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/config_command.h"
+#include "runtime/cli/convert_command.h"
 #include "runtime/cli/inspect_command.h"
 #include "runtime/cli/plan_command.h"
 #include "runtime/cli/plugins_command.h"
 #include "runtime/cli/run_command.h"
 #include "runtime/cli/tokenize_command.h"
+#include "runtime/cli/verify_command.h"
 
 namespace colibri::cli {
 namespace {
@@ -44,6 +46,8 @@ int run_program(int argc, char** argv) {
   add_tokenize_command(app, invocation);
   add_plugins_command(app, invocation);
   add_config_command(app, invocation);
+  add_convert_command(app, invocation);
+  add_verify_command(app, invocation);
   add_cache_command(app, invocation);
   // CLI11 only says that a command is required, not that this one is unknown.
   if (argc > 1 && argv[1][0] != '-') {

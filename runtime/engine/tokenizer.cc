@@ -49,6 +49,10 @@ Result<std::shared_ptr<const plugin::Plugin>> accepting(
 
 }  // namespace
 
+std::span<const char* const> Tokenizer::resources() {
+  return kResources;
+}
+
 std::string Tokenizer::known_files() {
   std::string names;
   for (const char* name : kResources) names += (names.empty() ? "" : ", ") + std::string(name);

@@ -25,7 +25,9 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> open(const plugin::Registry& registry,
                                                  const config::PluginChoice& choice,
                                                  const model::ModelSource& source);
-  // "tokenizer.json, tokenizer.model, ...": the files that can hold one, for messages.
+  // The files of a model that tokenizers may want to see.
+  static std::span<const char* const> resources();
+  // The same as "tokenizer.json, tokenizer.model, ...", for messages.
   static std::string known_files();
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/checksum.h"
 #include "runtime/engine/rows.h"
 #include "runtime/model/codecs.h"
 #include "runtime/model/rows.h"
@@ -27,10 +28,60 @@ int64_t rows_per_piece(const model::Weight& weight, const Packing& packing) {
   return std::max<int64_t>(static_cast<int64_t>(kPieceBytes / row) / group * group, group);
 }
 
+// Whether the file holds a weight as it stands in memory (a .colibri file does), so that it is read
+// straight to its place.
+bool is_in_place(const model::Weight& weight, int64_t first_row, const Packing& packing) {
+  const model::TensorEntry& tensor = *weight.tensor;
+  return tensor.checksum != 0 && first_row == 0 && packing.layout.id == tensor.layout &&
+         packing.layout.codec == tensor.codec && packing.bytes == tensor.bytes;
+}
+
+// Rows [begin, end) of such a weight.
+Status load_in_place(const model::ModelSource& source, const model::Weight& weight,
+                     const Packing& packing, int64_t begin, int64_t end, std::byte* to) {
+  const auto group = static_cast<int64_t>(packing.layout.rows);
+  const auto groups = [&](int64_t rows) {
+    return static_cast<uint64_t>((rows + group - 1) / group);
+  };
+  const uint64_t bytes = weight.tensor->bytes / groups(weight.rows);
+  const uint64_t first = static_cast<uint64_t>(begin / group) * bytes;
+  return source.read(*weight.tensor, first, to + first, groups(end) * bytes - first);
+}
+
+Status check_sum(const model::ModelSource& source, const model::TensorEntry& tensor,
+                 const std::byte* bytes) {
+  if (checksum(bytes, tensor.bytes) == tensor.checksum) return {};
+  return corrupt_data(source.place_of(tensor) +
+                      ": its checksum differs: the file is damaged, copy it again or convert the "
+                      "source anew");
+}
+
+// The checksum of a weight that was loaded to `bytes`, or else of its tensor in the file.
+Status check_loaded(const model::ModelSource& source, const model::Weight& weight,
+                    const Placed& placed, const std::byte* bytes) {
+  const model::TensorEntry& tensor = *weight.tensor;
+  if (tensor.checksum == 0) return {};
+  if (is_in_place(weight, placed.first_row, placed.packing)) {
+    return check_sum(source, tensor, bytes);
+  }
+  if (placed.first_row != 0) return {};  // another part of the weight has been checked
+  COLIBRI_ASSIGN(const Memory whole, Memory::allocate(tensor.bytes, "checking a tensor"));
+  COLIBRI_TRY(source.read(tensor, 0, whole.data(), tensor.bytes));
+  return check_sum(source, tensor, whole.data());
+}
+
 // Rows [begin, end) behind first_row of a weight, to the same rows of the packed matrix `to`.
 Status load_rows(const model::ModelSource& source, const model::Weight& weight, int64_t first_row,
                  const Packing& packing, int64_t begin, int64_t end, std::byte* to,
                  std::byte* piece) {
+  if (is_in_place(weight, first_row, packing)) {
+    return load_in_place(source, weight, packing, begin, end, to);
+  }
+  if (weight.tensor->layout != COLIBRI_LAYOUT_ROWS) {
+    return unsupported(source.place_of(*weight.tensor) + ": its operator's plugin wants layout " +
+                       std::to_string(packing.layout.id) + ", and the file has layout " +
+                       std::to_string(weight.tensor->layout) + "; run the source of the file");
+  }
   const uint64_t row_bytes = model::row_bytes(weight);
   const uint64_t bytes = static_cast<uint64_t>(end - begin) * row_bytes;
   COLIBRI_TRY(model::read_rows(source, weight, first_row + begin, first_row + end, piece,
@@ -87,17 +138,22 @@ uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers) {
   return most;
 }
 
+Status load_weight(const model::ModelSource& source, const model::Weight& weight,
+                   const Placed& placed, std::byte* to, std::byte* staging) {
+  const int64_t step = rows_per_piece(weight, placed.packing);
+  const int64_t rows = placed.rows();
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    COLIBRI_TRY(load_rows(source, weight, placed.first_row, placed.packing, begin,
+                          std::min(begin + step, rows), to, staging));
+  }
+  return check_loaded(source, weight, placed, to);
+}
+
 Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,
                    const Ffn& placed, std::byte* bundle, std::byte* staging) {
   return for_each_part(weights, placed,
                        [&](const model::Weight& weight, const Placed& part) -> Status {
-                         const int64_t step = rows_per_piece(weight, part.packing);
-                         for (int64_t begin = 0; begin < weight.rows; begin += step) {
-                           COLIBRI_TRY(load_rows(source, weight, 0, part.packing, begin,
-                                                 std::min(begin + step, weight.rows),
-                                                 bundle + part.offset, staging));
-                         }
-                         return {};
+                         return load_weight(source, weight, part, bundle + part.offset, staging);
                        });
 }
 
@@ -134,6 +190,10 @@ Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSp
     return colibri_status{COLIBRI_OK};
   });
   if (!failure.ok()) return failure;
+  for (const Placed& placed : layers.dense) {
+    COLIBRI_TRY(check_loaded(source, *placed.weight, placed,
+                             static_cast<const std::byte*>(placed.tensor.buffer)));
+  }
   return memory;
 }
 

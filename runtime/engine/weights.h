@@ -15,6 +15,11 @@ namespace colibri::engine {
 // Memory that reading any of the weights works in, per thread: a piece of a weight as stored.
 uint64_t staging_bytes(const model::ModelSpec& spec, const Layers& layers);
 
+// Reads a weight, or those of its rows that are placed, and packs it to `to`, on the calling thread;
+// a weight that is stored packed is read as it is. Refuses NaN and infinite numbers by name. [worker]
+Status load_weight(const model::ModelSource& source, const model::Weight& weight,
+                   const Placed& placed, std::byte* to, std::byte* staging);
+
 // Reads an expert and packs it into its bundle, on the calling thread. Refuses NaN and infinite
 // weights by name. Allocates nothing, but for messages of failures. [worker]
 Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,

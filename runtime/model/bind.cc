@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/checksum.h"
 #include "runtime/base/utf8.h"
 #include "runtime/model/binder.h"
 #include "runtime/model/codecs.h"
@@ -116,6 +117,11 @@ void read_rope_factors(const ModelSource& source, const Weight& weight, ModelSpe
   const Status status =
       read_rows(source, weight, 0, 1, reinterpret_cast<std::byte*>(factors.data()), scratch.data());
   if (!status.ok()) problems->add(status.text());
+  const auto* read = reinterpret_cast<const std::byte*>(factors.data());
+  if (status.ok() && weight.tensor->checksum != 0 &&
+      checksum(read, factors.size() * sizeof(float)) != weight.tensor->checksum) {
+    problems->add(place + ": its checksum differs: the file is damaged");
+  }
   for (size_t i = 0; status.ok() && i < factors.size(); ++i) {
     if (!(factors[i] > 0) || !std::isfinite(factors[i])) {
       problems->add(place + ": element " + std::to_string(i) + " is " + number_text(factors[i]) +
@@ -136,7 +142,8 @@ void bind_all(const ModelSource& source, Binder& binder, ModelSpec* spec, Proble
     bind_layer(binder, static_cast<int64_t>(l), *spec, &spec->layers[l], problems);
   }
   if (problems->empty()) {
-    read_rope_factors(source, binder.optional({Role::kRopeFactors}), spec, problems);
+    spec->rope_factors = binder.optional({Role::kRopeFactors});
+    read_rope_factors(source, spec->rope_factors, spec, problems);
   }
   binder.report_unused();
 }

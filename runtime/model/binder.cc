@@ -132,6 +132,7 @@ void Binder::add_candidate(const TensorTemplate& words) {
 }
 
 Weight Binder::weight(const RoleKey& key, bool is_required) {
+  if (source_.names_roles()) return weight_by_role(key, is_required);
   const Candidate* first = nullptr;
   bool may_lack = false;
   for (const Candidate& candidate : candidates_) {
@@ -154,6 +155,39 @@ Weight Binder::weight(const RoleKey& key, bool is_required) {
                 utf8::printable(expanded(first->words->pattern, key)) + " of the shape " +
                 shape.words() + " = " + shape.numbers());
   return absent;
+}
+
+Weight Binder::weight_by_role(const RoleKey& key, bool is_required) {
+  Weight weight;
+  weight.role = key.role;
+  const Shape shape = shape_of(key.role, key.scope, spec_);
+  const TensorEntry* tensor = source_.find(role_path(key));
+  if (tensor == nullptr) {
+    if (is_required) {
+      problems_.add("there is no tensor " + role_path(key) + " of the shape " + shape.words() +
+                    " = " + shape.numbers());
+    }
+    return weight;
+  }
+  used_[static_cast<size_t>(tensor - source_.tensors().data())] = true;
+  weight.tensor = tensor;
+  weight.rows = shape.rows.value;
+  weight.cols = shape.cols.value;
+  weight.map.rows = shape.vector ? weight.cols : weight.rows;
+  weight.map.cols = shape.vector ? 1 : weight.cols;
+  const bool fits = shape.vector ? tensor->rank == 1 && tensor->shape[0] == weight.cols
+                                 : tensor->rank == 2 && tensor->shape[0] == weight.rows &&
+                                       tensor->shape[1] == weight.cols;
+  if (!fits) {
+    problems_.add("tensor " + utf8::printable(tensor->name) + " has the shape " +
+                  shape_text(*tensor) + ", not " + shape.words() + " = " + shape.numbers() +
+                  " with " + dimension_texts(shape));
+  } else if (!is_weight_codec(tensor->codec) ||
+             (shape.vector && codec_block(tensor->codec)->elements != 1)) {
+    problems_.add("tensor " + utf8::printable(tensor->name) + " is stored as " +
+                  codec_name(tensor->codec) + ", which it cannot be");
+  }
+  return weight;
 }
 
 Weight Binder::bound(const Candidate& candidate, const RoleKey& key, const TensorEntry& tensor) {
@@ -257,6 +291,7 @@ void Binder::bind_scales(const TensorTemplate& words, const RoleKey& key, const 
 }
 
 bool Binder::is_tied() const {
+  if (source_.names_roles()) return source_.find(role_path({Role::kHead})) == nullptr;
   for (const Candidate& candidate : candidates_) {
     if (candidate.role != Role::kHead) continue;
     if (source_.find(candidate.words->pattern) != nullptr) return false;
@@ -291,9 +326,10 @@ void Binder::report_unused() {
   }
   if (count == 0) return;
   if (count > kShownTensors) names += " and " + std::to_string(count - kShownTensors) + " more";
-  problems_.add(std::to_string(count) + (count == 1 ? " tensor is" : " tensors are") +
-                " not used by the architecture " + architecture_.name + ": " + names +
-                "; what makes no difference to the results may be listed in tensors." +
+  const std::string text = std::to_string(count) + (count == 1 ? " tensor is" : " tensors are") +
+                           " not used by the architecture " + architecture_.name + ": " + names;
+  if (source_.names_roles()) return problems_.add(text);
+  problems_.add(text + "; what makes no difference to the results may be listed in tensors." +
                 vocabulary_.name + ".ignore of " + *architecture_.position.file);
 }
 

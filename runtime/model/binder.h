@@ -10,18 +10,12 @@
 #include "runtime/config/architecture.h"
 #include "runtime/model/problems.h"
 #include "runtime/model/references.h"
+#include "runtime/model/role_path.h"
 #include "runtime/model/shapes.h"
 #include "runtime/model/source.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::model {
-
-// Where the weight of a role is looked for.
-struct RoleKey {
-  Role role;
-  config::TensorTemplate::Scope scope = config::TensorTemplate::Scope::kModel;
-  int64_t layer = 0, expert = 0;
-};
 
 class Binder {
  public:
@@ -52,6 +46,8 @@ class Binder {
 
   void add_candidate(const config::TensorTemplate& words);
   Weight weight(const RoleKey& key, bool is_required);
+  // The tensor that a .colibri file names by its role; its form is the weight's own.
+  Weight weight_by_role(const RoleKey& key, bool is_required);
   Weight bound(const Candidate& candidate, const RoleKey& key, const TensorEntry& tensor);
   void bind_scales(const config::TensorTemplate& words, const RoleKey& key,
                    const std::string& place, Weight* weight);

@@ -146,6 +146,11 @@ bool is_weight_codec(uint32_t codec) {
 Result<uint32_t> codec_of(const Weight& weight, const config::Quantize& quantize) {
   const uint32_t wanted = wanted_codec(weight, quantize);
   if (wanted == COLIBRI_CODEC_NONE || wanted == weight.codec()) return weight.codec();
+  if (weight.tensor->layout != COLIBRI_LAYOUT_ROWS) {
+    return unsupported(std::string(role_name(weight.role)) + " " + utf8::printable(weight.name()) +
+                       ": is packed already as " + codec_name(weight.codec()) +
+                       "; convert the source anew for " + codec_name(wanted));
+  }
   const std::optional<CodecBlock> stored = codec_block(weight.codec());
   const std::optional<CodecBlock> block = codec_block(wanted);
   const std::string place =

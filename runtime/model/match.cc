@@ -83,6 +83,10 @@ Result<const Architecture*> match(const ModelSource& source, const std::vector<A
     return not_found("there is no architecture " + utf8::printable(wanted) + " for '" + vocabulary +
                      "' checkpoints; known are: " + names);
   }
+  if (names == "none") {
+    return unsupported(path + ": no architecture has names for checkpoints of the kind " +
+                       utf8::printable(vocabulary));
+  }
   return unsupported(path + ": no architecture matches: " + compared(source, known) +
                      "; known architectures: " + names);
 }

@@ -20,7 +20,7 @@ class MetadataReferences : public References {
   Result<Evaluated> find(std::string_view name, config::Type type) const override;
   Result<Evaluated> count(std::string_view name) const override;
   bool is_given(std::string_view name) const override;
-  bool has_tensor(std::string_view name) const override { return source_.find(name) != nullptr; }
+  bool has_tensor(std::string_view name) const override { return source_.had_tensor(name); }
   std::string place_of(std::string_view name) const override { return source_.place_of(name); }
 
  private:
@@ -38,7 +38,7 @@ class Dimensions : public References {
   Result<Evaluated> find(std::string_view name, config::Type type) const override;
   Result<Evaluated> count(std::string_view name) const override;
   bool is_given(std::string_view name) const override;
-  bool has_tensor(std::string_view name) const override { return source_.find(name) != nullptr; }
+  bool has_tensor(std::string_view name) const override { return source_.had_tensor(name); }
   std::string place_of(std::string_view name) const override { return std::string(name); }
   // "heads = 6 (config.json: num_attention_heads)": a dimension, its value and where it came from.
   std::string text(std::string_view name) const;

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "colibri/kernels.h"
+#include "runtime/base/container.h"
+#include "runtime/base/panel_layout.h"
 #include "runtime/base/utf8.h"
 #include "runtime/model/codecs.h"
 
 namespace colibri::model {
 namespace {
 
-// The bytes of a row-major tensor of this shape and codec.
+// The bytes of a tensor of this shape, codec and layout.
 Result<uint64_t> bytes_of(const TensorEntry& tensor) {
   const std::optional<CodecBlock> block = codec_block(tensor.codec);
   if (!block) return unsupported("has the unknown codec " + std::to_string(tensor.codec));
@@ -34,7 +36,11 @@ Result<uint64_t> bytes_of(const TensorEntry& tensor) {
                         codec_name(tensor.codec) + " needs a multiple of " +
                         std::to_string(block->elements));
   }
-  return empty ? 0 : static_cast<uint64_t>(elements / block->elements) * block->bytes;
+  if (empty) return 0;
+  if (tensor.layout == COLIBRI_LAYOUT_R8) {
+    return r8_bytes(*codec_facts(tensor.codec), tensor.shape[0], tensor.shape[1]);
+  }
+  return static_cast<uint64_t>(elements / block->elements) * block->bytes;
 }
 
 Status check_entry(const TensorEntry& tensor, const ModelFiles& files) {
@@ -43,9 +49,11 @@ Status check_entry(const TensorEntry& tensor, const ModelFiles& files) {
       return corrupt_data("has the negative extent " + std::to_string(tensor.shape[i]));
     }
   }
-  if (tensor.layout != COLIBRI_LAYOUT_ROWS) {
-    return unsupported("has layout " + std::to_string(tensor.layout) +
-                       "; only row-major tensors are read by this version");
+  if (tensor.layout != COLIBRI_LAYOUT_ROWS &&
+      (tensor.layout != COLIBRI_LAYOUT_R8 || tensor.rank != 2)) {
+    return unsupported("has layout " + std::to_string(tensor.layout) + " and " +
+                       std::to_string(tensor.rank) +
+                       " dimensions; this version reads row-major tensors and matrices in R8");
   }
   COLIBRI_ASSIGN(const uint64_t bytes, bytes_of(tensor));
   if (bytes != tensor.bytes) {
@@ -95,6 +103,7 @@ Result<std::unique_ptr<ModelSource>> ModelSource::open(std::unique_ptr<ModelFile
   std::unique_ptr<ModelSource> source(new ModelSource(std::move(files), format, model));
   COLIBRI_TRY(source->read_directory().at(path));
   COLIBRI_TRY(source->check_overlaps().at(path));
+  source->names_roles_ = source->metadata(container::kVocabularyKey).ok();
   return source;
 }
 
@@ -179,6 +188,25 @@ Status ModelSource::read(const TensorEntry& tensor, uint64_t offset, void* to, u
   Status status = files_->read(tensor.file, tensor.offset + offset, to, n);
   // Experts are read while tokens are made: no text is built unless it is needed.
   return status.ok() ? status : status.at(place_of(tensor));
+}
+
+bool ModelSource::had_tensor(std::string_view name) const {
+  if (!names_roles_) return find(name) != nullptr;
+  const Result<colibri_value> names = metadata(container::kTensorsKey);
+  uint64_t begin = 0, end = names.ok() ? names->n : 0;
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const Result<colibri_value> found = metadata(container::kTensorsKey, middle);
+    if (!found.ok() || found->kind != COLIBRI_VALUE_STRING) return false;
+    const int order = from_c(found->s).compare(name);
+    if (order == 0) return true;
+    if (order < 0) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
 }
 
 Result<colibri_value> ModelSource::metadata(std::string_view key, uint64_t index) const {

@@ -46,13 +46,18 @@ class ModelSource {
   ModelSource& operator=(const ModelSource&) = delete;
 
   const ModelFiles& files() const { return *files_; }
-  std::string_view vocabulary()
-      const;  // names used by the architecture document: "hf", "gguf", ...
+  // The names that the architecture document uses: "hf", "gguf", ...
+  std::string_view vocabulary() const;
+  // Whether tensors are named by what they are for (role_path.h), as in .colibri files; the metadata
+  // then are those of the model that the file was made from.
+  bool names_roles() const { return names_roles_; }
 
   const std::vector<TensorEntry>& tensors() const {
     return tensors_;
   }                                                      // in the order of the format
   const TensorEntry* find(std::string_view name) const;  // nullptr = none
+  // Whether the model, or that which a .colibri file was made from, has a tensor of this name.
+  bool had_tensor(std::string_view name) const;
   // "models/x: tensor 'lm_head.weight'", for messages.
   std::string place_of(const TensorEntry& tensor) const;
   // Reads bytes [offset, offset + n) of a tensor; errors name it.
@@ -81,6 +86,7 @@ class ModelSource {
   void* model_;
   std::vector<TensorEntry> tensors_;
   std::unordered_map<std::string_view, size_t> by_name_;  // index into tensors_
+  bool names_roles_ = false;
 };
 
 }  // namespace colibri::model

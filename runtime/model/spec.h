@@ -109,10 +109,11 @@ struct ModelSpec {
   int64_t expert_inner = 0, shared_inner = 0, dense_inner = 0;  // 0 = the model has no such ffn
   RouterSpec router;
 
-  bool tied = false;  // the head is the embedding: the same tensor bound twice
-  Weight embedding;   // [vocabulary, hidden]
-  Weight head;        // [vocabulary, hidden]
-  Weight final_norm;  // [hidden]
+  bool tied = false;    // the head is the embedding: the same tensor bound twice
+  Weight embedding;     // [vocabulary, hidden]
+  Weight head;          // [vocabulary, hidden]
+  Weight final_norm;    // [hidden]
+  Weight rope_factors;  // [rope.dims / 2], applied to the frequencies already; or absent
   std::vector<LayerSpec> layers;
 
   std::vector<int32_t>

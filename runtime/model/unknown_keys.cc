@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/container.h"
+
 namespace colibri::model {
 namespace {
 
@@ -46,7 +48,8 @@ std::vector<std::string_view> unknown_keys(const ModelSource& source,
     const auto is_covered = [&](std::string_view name) {
       return covers(name, key) || covers(key, name);
     };
-    return is_read_elsewhere(key) || std::any_of(known.begin(), known.end(), is_covered);
+    return is_read_elsewhere(key) || key.starts_with(container::kOwnKeys) ||
+           std::any_of(known.begin(), known.end(), is_covered);
   });
   return keys;
 }

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "plugins/formats/colibri/format.h"
 #include "plugins/formats/gguf/format.h"
 #include "plugins/formats/safetensors/format.h"
 #include "runtime/config/architecture.h"
@@ -19,6 +20,7 @@
 #include "runtime/model/codecs.h"
 #include "runtime/model/rows.h"
 #include "tests/bad_models/cases.h"
+#include "tests/bad_models/container_file.h"
 #include "tests/bad_models/gguf_file.h"
 
 namespace colibri::testing {
@@ -41,7 +43,9 @@ Status check_finite(const model::ModelSource& source, const model::Weight& weigh
 Status load(const std::string& path) {
   COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files, model::ModelFiles::open(path));
   const std::pair<const char*, const colibri_format_1*> formats[] = {
-      {"safetensors", safetensors::format_table()}, {"gguf", gguf::format_table()}};
+      {"safetensors", safetensors::format_table()},
+      {"gguf", gguf::format_table()},
+      {"colibri", colibri_format::format_table()}};
   const colibri_format_1* format = nullptr;
   std::string reasons;
   for (const auto& [name, table] : formats) {
@@ -99,7 +103,8 @@ class BadModels : public ::testing::Test {
 
 std::vector<BadModel> all_cases() {
   std::vector<BadModel> all;
-  for (const auto& group : {bad_files(), bad_headers(), bad_gguf(), bad_configs(), bad_tensors()}) {
+  for (const auto& group :
+       {bad_files(), bad_headers(), bad_gguf(), bad_containers(), bad_configs(), bad_tensors()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;
@@ -124,6 +129,17 @@ TEST_F(BadModels, TheSoundModelIsTaken) {
                      },
                      {},
                      ""}),
+            "");
+}
+
+TEST_F(BadModels, TheSoundContainerIsTaken) {
+  EXPECT_EQ(refusal({"sound_container",
+                     [](TinyModel* model) {
+                       model->has_config = model->has_weights = false;
+                       model->files["m.colibri"] = tiny_container().bytes();
+                     },
+                     {},
+                     "m.colibri"}),
             "");
 }
 

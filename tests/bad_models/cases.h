@@ -18,10 +18,11 @@ struct BadModel {
   std::string open;  // what is opened in the folder; empty = the folder
 };
 
-std::vector<BadModel> bad_files();    // what stands in the folder
-std::vector<BadModel> bad_headers();  // model.safetensors and its index
-std::vector<BadModel> bad_gguf();     // GGUF files and their parts
-std::vector<BadModel> bad_configs();  // config.json and the other JSON files
-std::vector<BadModel> bad_tensors();  // what does not fit the architecture, and the numbers
+std::vector<BadModel> bad_files();       // what stands in the folder
+std::vector<BadModel> bad_headers();     // model.safetensors and its index
+std::vector<BadModel> bad_gguf();        // GGUF files and their parts
+std::vector<BadModel> bad_containers();  // .colibri files
+std::vector<BadModel> bad_configs();     // config.json and the other JSON files
+std::vector<BadModel> bad_tensors();     // what does not fit the architecture, and the numbers
 
 }  // namespace colibri::testing

@@ -103,6 +103,8 @@ FLAGS = {
               "--trace": None},
     "bench kernels": {"-m": None, "--set": None, "-r": None, "-t": None, "--json": None},
     "inspect": {"--json": ["--json"]},
+    "convert": {"-o": None, "--experts": None, "--attention": None, "--router": None, "--embedding": None, "--head": None},
+    "verify": {},
     "plugins list": {"--json": ["--json"]},
     "plugins inspect": {"--json": ["--json"]},
     "plugins check": {"--json": ["--json"]},
@@ -221,6 +223,27 @@ class Test:
                 else:
                     self.differs(f"{command} {flag}", before, [], arguments)
 
+    def check_convert(self):
+        """Each group of weights gets its codec; what is written is sound and answers."""
+        model, seen = SOURCE / "models/demo", set()
+        for group in ("", "experts", "attention", "router", "embedding", "head"):
+            file = self.folder / f"模型 {group}.colibri"
+            codec = [f"--{group}", "q8_0"] if group else []
+            code, _, error = colibri("convert", str(model), "-o", str(file), *codec)
+            if group == "router":  # routers are not quantised
+                self.expect(code != 0 and "router" in error, f"convert --router q8_0: exit {code}: {error}")
+                code, _, error = colibri("convert", str(model), "-o", str(file), "--router", "f32")
+            self.expect(code == 0, f"convert {codec}: exit {code}: {error}")
+            content = file.read_bytes()
+            self.expect(content not in seen, f"convert {codec}: no effect")
+            seen.add(content)
+            code, out, error = colibri("verify", str(file))
+            self.expect(code == 0 and "sound" in out, f"verify: exit {code}: {error}")
+            at = len(content) // 2
+            file.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
+            code, out, error = colibri("verify", str(file))
+            self.expect(code != 0 and "sound" not in out, "verify: a changed bit is not found")
+
     def check_records(self):
         """What run records: a trace that replays to the run's own hits, a usage list that pinned takes."""
         def answer(*args):
@@ -290,6 +313,7 @@ def main():
         test = Test(Path(folder))
         test.check_keys()
         test.check_flags()
+        test.check_convert()
         test.check_records()
         test.check_other_flags()
     for failure in test.failures:

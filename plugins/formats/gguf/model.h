@@ -16,7 +16,7 @@ namespace colibri::gguf {
 
 class Model {
  public:
-  static constexpr const char* kVocabulary = "gguf";
+  static const char* vocabulary() { return "gguf"; }
 
   // Ok if a file that is there begins like a GGUF file.
   static Status accepts(const colibri_file* files);

@@ -19,7 +19,7 @@ namespace colibri::safetensors {
 
 class Checkpoint {
  public:
-  static constexpr const char* kVocabulary = "hf";
+  static const char* vocabulary() { return "hf"; }
 
   // Ok if the files are such a checkpoint: there is an index, or a file of weights that begins like
   // one.
