@@ -164,12 +164,13 @@ TEST_F(ConvertTest, AChangedBitIsFound) {
   for (uint64_t at = (end + 4095) / 4096 * 4096; at < sound.size(); at += 97) {
     if (sound[at] != '\0') places.push_back(at);
   }
+  ASSERT_GT(places.size(), 40u);
   const auto verified = [&] {
     const auto opened = make_plan(file, {});
     return opened.ok() ? convert::verify(*(*opened)->source, kSilent) : opened.status();
   };
   EXPECT_TRUE(verified().ok());
-  for (size_t at = 0; at < sound.size(); at += 61) {  // padding, too
+  for (size_t at = 5; at < sound.size(); at += sound.size() / 97) {  // padding, too
     std::string changed = sound;
     changed[at] = static_cast<char>(changed[at] ^ 1);
     ASSERT_TRUE(write_file(file, changed).ok());
