@@ -13,9 +13,9 @@
 #include "plugins/cpu_common/description.h"
 #include "plugins/cpu_common/frontend.h"
 #include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/scalar_epilogue.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
-#include "plugins/cpu_generic/epilogue.h"
 #include "runtime/base/decode_row.h"
 #include "runtime/base/status.h"
 
@@ -108,7 +108,7 @@ colibri_status run_part(const cpu::OperatorState& state, const colibri_grouped_m
       for (int64_t j = 0; j < columns; ++j) {
         const float sums[2] = {bias[0] == nullptr ? gate[j] : gate[j] + bias[0][j],
                                bias[1] == nullptr ? up[j] : up[j] + bias[1][j]};
-        out[j] = cpu_generic::finished(a, *state.math, sums);
+        out[j] = cpu::finished(a, *state.math, sums);
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "colibri/kernels.h"
 #include "runtime/base/codec_facts.h"
+#include "runtime/base/panel_layout.h"
 
 namespace colibri::cpu {
 
@@ -27,47 +28,6 @@ static inline bool is_decoded_codec(uint32_t codec) {
   return facts != nullptr && facts->weights && !is_float_codec(codec) && !is_quantised_codec(codec);
 }
 
-// A quantised block of 8 rows in the R8 layout (kernels.h): a head, then its parts of 32 columns.
-struct PanelBlock {
-  int64_t cols;  // 32 or 256
-  int64_t head;  // bytes
-  int64_t part;  // bytes
-
-  constexpr int64_t parts() const { return cols / kBlockCols; }
-  constexpr int64_t bytes() const { return head + parts() * part; }
-};
-static constexpr PanelBlock panel_block(uint32_t codec) {
-  switch (codec) {
-    case COLIBRI_CODEC_Q8_0:
-      return {32, 16, 256};
-    case COLIBRI_CODEC_Q4_0:
-    case COLIBRI_CODEC_IQ4_NL:
-      return {32, 16, 128};
-    case COLIBRI_CODEC_Q4_1:
-      return {32, 32, 128};
-    case COLIBRI_CODEC_Q5_0:
-      return {32, 16, 160};
-    case COLIBRI_CODEC_Q5_1:
-      return {32, 32, 160};
-    case COLIBRI_CODEC_MXFP4:
-      return {32, 8, 128};
-    case COLIBRI_CODEC_Q2_K:
-      return {256, 32, 80};
-    case COLIBRI_CODEC_Q3_K:
-      return {256, 16, 112};
-    case COLIBRI_CODEC_Q4_K:
-      return {256, 32, 144};
-    case COLIBRI_CODEC_Q5_K:
-      return {256, 32, 176};
-    case COLIBRI_CODEC_Q6_K:
-      return {256, 16, 208};
-    case COLIBRI_CODEC_IQ4_XS:
-      return {256, 16, 136};
-    default:
-      return {};
-  }
-}
-
 // Bytes of one row of `cols` elements as it stands in a file; 0 for a codec that is not known.
 static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {
   const CodecFacts* facts = codec_facts(codec);
@@ -76,9 +36,7 @@ static inline int64_t file_row_bytes(uint32_t codec, int64_t cols) {
 
 // Bytes of one panel of 8 rows.
 static inline int64_t panel_bytes(uint32_t codec, int64_t cols) {
-  if (!is_quantised_codec(codec)) return kPanelRows * file_row_bytes(codec, cols);
-  const PanelBlock block = panel_block(codec);
-  return cols / block.cols * block.bytes();
+  return r8_panel_bytes(*codec_facts(codec), cols);
 }
 static inline int64_t panels_of(int64_t rows) {
   return (rows + kPanelRows - 1) / kPanelRows;

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "plugins/cpu_common/arguments.h"
+#include "plugins/cpu_common/scalar_epilogue.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
-#include "plugins/cpu_generic/epilogue.h"
 #include "plugins/cpu_generic/operators.h"
 #include "plugins/cpu_generic/packed_matrix.h"
 #include "plugins/cpu_generic/prepare_block.h"
@@ -79,7 +79,7 @@ class Part {
 
   float output(int64_t column, uint8_t* input) const {
     const float sums[2] = {product(0, column, input), gated_ ? product(1, column, input) : 0};
-    return finished(state_.grouped_matmul, *state_.math, sums);
+    return cpu::finished(state_.grouped_matmul, *state_.math, sums);
   }
 
   void write_row(int64_t row, uint8_t* input) const {

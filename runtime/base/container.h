@@ -14,7 +14,8 @@ namespace colibri::container {
 
 constexpr std::string_view kMagic("COLIBRI\0", 8);
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kPage = 4096;   // size of the head; sections, dense tensors and bundles begin at its multiples
+constexpr uint64_t kPage =
+    4096;  // size of the head; sections, dense tensors and bundles begin at its multiples
 constexpr uint64_t kAlignment = 64;  // of the tensors inside a bundle
 
 enum Section { kDense, kExperts, kMetadata, kResources, kDirectory, kSections };
@@ -35,7 +36,7 @@ struct Head {
 constexpr std::string_view kOwnKeys = "colibri.";
 constexpr std::string_view kVocabularyKey = "colibri.vocabulary";      // of the source: "hf"
 constexpr std::string_view kArchitectureKey = "colibri.architecture";  // its document: "mixtral"
-constexpr std::string_view kTensorsKey = "colibri.source_tensors";     // names, in the order of bytes
+constexpr std::string_view kTensorsKey = "colibri.source_tensors";  // names, in the order of bytes
 
 // kPage bytes.
 std::string encode(const Head& head);

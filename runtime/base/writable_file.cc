@@ -40,8 +40,9 @@ Result<WritableFile> WritableFile::open(const std::filesystem::path& path) {
 
 Status WritableFile::write(uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30),
-                                  static_cast<off_t>(offset));
+    const ssize_t done =
+        ::pwrite(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30),
+                 static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return failed("writing failed");
     bytes.remove_prefix(static_cast<size_t>(done));
@@ -51,7 +52,8 @@ Status WritableFile::write(uint64_t offset, std::string_view bytes) {
 }
 
 Status WritableFile::resize(uint64_t bytes) {
-  return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? Status() : failed("cannot be resized");
+  return ::ftruncate(descriptor_, static_cast<off_t>(bytes)) == 0 ? Status()
+                                                                  : failed("cannot be resized");
 }
 
 Status WritableFile::sync() {

@@ -40,8 +40,8 @@ Status verify(const std::string& path) {
   const size_t tensors = plan->source->tensors().size();
   {
     ProgressLine line;
-    COLIBRI_TRY(convert::verify(*plan->source,
-                                [&](uint64_t done, uint64_t all) { line.show(done, all); }));
+    COLIBRI_TRY(
+        convert::verify(*plan->source, [&](uint64_t done, uint64_t all) { line.show(done, all); }));
   }
   COLIBRI_TRY(try_out(std::move(plan)).at(path));
   return print(path + ": sound, " + std::to_string(tensors) + " tensors\n");

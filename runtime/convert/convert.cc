@@ -21,7 +21,8 @@ namespace colibri::convert {
 namespace {
 
 // What two runs must share to be one conversion.
-std::string identity_of(const engine::Plan& plan, const Layout& layout, const std::string& metadata) {
+std::string identity_of(const engine::Plan& plan, const Layout& layout,
+                        const std::string& metadata) {
   RecordWriter all;
   const model::ModelFiles& files = plan.source->files();
   for (uint32_t i = 0; i < files.count(); ++i) {
@@ -39,14 +40,16 @@ std::string identity_of(const engine::Plan& plan, const Layout& layout, const st
     all.u64(item.entry.offset);
   }
   char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(checksum(all.bytes())));
+  std::snprintf(text, sizeof(text), "%016llx",
+                static_cast<unsigned long long>(checksum(all.bytes())));
   return text;
 }
 
 // The rows of a weight as they are, which must be finite numbers.
 Status read_plain(const model::ModelSource& source, const model::Weight& weight, std::byte* to) {
-  COLIBRI_ASSIGN(const Memory scratch, Memory::allocate(model::rows_scratch_bytes(weight, weight.rows),
-                                                        "reading " + weight.name()));
+  COLIBRI_ASSIGN(
+      const Memory scratch,
+      Memory::allocate(model::rows_scratch_bytes(weight, weight.rows), "reading " + weight.name()));
   COLIBRI_TRY(model::read_rows(source, weight, 0, weight.rows, to, scratch.data()));
   return model::check_finite(weight.codec(), to, weight.bytes(), weight.tensor->name)
       .at(source.files().path());
@@ -64,8 +67,7 @@ class Converter {
 
   Status run() {
     const std::string metadata = metadata_section(*plan_.source, plan_.spec.architecture);
-    COLIBRI_ASSIGN(Journal journal,
-                   Journal::open(journal_, identity_of(plan_, layout_, metadata)));
+    COLIBRI_ASSIGN(Journal journal, Journal::open(journal_, identity_of(plan_, layout_, metadata)));
     COLIBRI_ASSIGN(WritableFile file, WritableFile::open(partial_));
     uint64_t largest = 0;
     for (const Item& item : layout_.items) largest = std::max(largest, item.entry.bytes);
@@ -115,7 +117,8 @@ class Converter {
 
   Status finish(WritableFile& file, const std::string& metadata) {
     container::Head head;
-    head.sections[container::kDense] = {container::kPage, layout_.experts_begin - container::kPage, 0};
+    head.sections[container::kDense] = {container::kPage, layout_.experts_begin - container::kPage,
+                                        0};
     uint64_t end = align_up(layout_.end, container::kPage);
     head.sections[container::kExperts] = {layout_.experts_begin, end - layout_.experts_begin, 0};
     std::vector<Entry> entries;
@@ -146,10 +149,12 @@ class Converter {
 
 }  // namespace
 
-Status convert(const engine::Plan& plan, const std::filesystem::path& path, const Progress& progress) {
+Status convert(const engine::Plan& plan, const std::filesystem::path& path,
+               const Progress& progress) {
   if (plan.source->names_roles()) {
-    return invalid_argument(plan.source->files().path() +
-                            ": is a .colibri file already; convert the model that it was made from");
+    return invalid_argument(
+        plan.source->files().path() +
+        ": is a .colibri file already; convert the model that it was made from");
   }
   if (std::filesystem::exists(path)) {
     return invalid_argument(path.string() + ": exists already; remove it or choose another name");

@@ -17,6 +17,7 @@ using Progress = std::function<void(uint64_t done_bytes, uint64_t all_bytes)>;
 // The work goes on in `path`.partial, which gets its name when it is whole; what is there of an
 // earlier, interrupted run of the same conversion is kept, and that of another one is refused. Refuses
 // a path that exists, a model that is a .colibri file already, and numbers that are not finite.
-Status convert(const engine::Plan& plan, const std::filesystem::path& path, const Progress& progress);
+Status convert(const engine::Plan& plan, const std::filesystem::path& path,
+               const Progress& progress);
 
 }  // namespace colibri::convert

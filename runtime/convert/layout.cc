@@ -29,7 +29,8 @@ class Planner {
       add_dense(*weight, Scope::kModel, 0);
     }
     if (!spec.tied) add_dense(spec.head, Scope::kModel, 0);
-    for (size_t l = 0; l < spec.layers.size(); ++l) add_layer(spec.layers[l], static_cast<int64_t>(l));
+    for (size_t l = 0; l < spec.layers.size(); ++l)
+      add_layer(spec.layers[l], static_cast<int64_t>(l));
     made_.end = align_up(made_.end, container::kPage);
     made_.experts_begin = made_.end;
     for (size_t l = 0; l < spec.layers.size(); ++l) {
@@ -50,7 +51,8 @@ class Planner {
   void add_layer(const model::LayerSpec& layer, int64_t l) {
     const std::vector<const model::Weight*> dense = layer.dense.weights();
     const std::vector<const model::Weight*> shared = layer.shared.weights();
-    const auto is_in = [](const std::vector<const model::Weight*>& list, const model::Weight* weight) {
+    const auto is_in = [](const std::vector<const model::Weight*>& list,
+                          const model::Weight* weight) {
       return std::find(list.begin(), list.end(), weight) != list.end();
     };
     for (const model::Weight* weight : layer.weights()) {
@@ -80,9 +82,9 @@ class Planner {
   void add_expert(const model::FfnSpec& expert, const engine::Ffn& placed, int64_t layer,
                   int64_t index) {
     const std::pair<const model::Weight*, const engine::Placed*> parts[] = {
-        {&expert.gate, placed.gate},           {&expert.up, placed.up},
-        {&expert.down, placed.down},           {&expert.gate_bias, placed.gate_bias},
-        {&expert.up_bias, placed.up_bias},     {&expert.down_bias, placed.down_bias}};
+        {&expert.gate, placed.gate},       {&expert.up, placed.up},
+        {&expert.down, placed.down},       {&expert.gate_bias, placed.gate_bias},
+        {&expert.up_bias, placed.up_bias}, {&expert.down_bias, placed.down_bias}};
     const uint64_t bundle = align_up(made_.end, container::kPage);
     for (const auto& [weight, where] : parts) {
       if (where == nullptr) continue;
@@ -94,10 +96,12 @@ class Planner {
            uint64_t offset) {
     Item item;
     item.weight = &weight;
-    if (placed != nullptr && placed->packing.layout.id < COLIBRI_LAYOUT_PRIVATE) item.placed = placed;
+    if (placed != nullptr && placed->packing.layout.id < COLIBRI_LAYOUT_PRIVATE)
+      item.placed = placed;
     item.entry.name = model::role_path(key);
     item.entry.codec = item.placed == nullptr ? weight.codec() : placed->packing.layout.codec;
-    item.entry.layout = item.placed == nullptr ? uint32_t{COLIBRI_LAYOUT_ROWS} : placed->packing.layout.id;
+    item.entry.layout =
+        item.placed == nullptr ? uint32_t{COLIBRI_LAYOUT_ROWS} : placed->packing.layout.id;
     const bool is_vector = weight.rows == 1 && weight.map.cols == 1;
     item.entry.shape = is_vector ? std::vector{weight.cols} : std::vector{weight.rows, weight.cols};
     item.entry.offset = offset;

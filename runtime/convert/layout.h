@@ -18,7 +18,7 @@ struct Item {
 };
 
 struct Layout {
-  std::vector<Item> items;  // by offset
+  std::vector<Item> items;              // by offset
   uint64_t experts_begin = 0, end = 0;  // the dense section begins behind the head
 
   // Packed is what one operator reads as a whole in a described layout; of what operators share in

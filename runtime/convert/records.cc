@@ -41,7 +41,8 @@ void write_value(RecordWriter* to, uint32_t type, const colibri_value& value) {
     case kInt64:
       return to->append(&value.i, sizeof(value.i));
     case kFloat64: {
-      const double number = value.kind == COLIBRI_VALUE_INT ? static_cast<double>(value.i) : value.f;
+      const double number =
+          value.kind == COLIBRI_VALUE_INT ? static_cast<double>(value.i) : value.f;
       return to->append(&number, sizeof(number));
     }
     default:

@@ -26,7 +26,8 @@ std::vector<Covered> covered(const model::ModelSource& source, const container::
   std::vector<Covered> all = {{0, container::kPage, nullptr}};
   for (const container::Section i :
        {container::kMetadata, container::kResources, container::kDirectory}) {
-    all.push_back({head.sections[i].offset, head.sections[i].offset + head.sections[i].bytes, nullptr});
+    all.push_back(
+        {head.sections[i].offset, head.sections[i].offset + head.sections[i].bytes, nullptr});
   }
   for (const model::TensorEntry& tensor : source.tensors()) {
     all.push_back({tensor.offset, tensor.offset + tensor.bytes, &tensor});
@@ -47,7 +48,8 @@ class Verifier {
     COLIBRI_TRY(source_.files().read(0, 0, page.data(), page.size()));
     COLIBRI_ASSIGN(const container::Head head, container::decode(page, size));
     uint64_t largest = kPieceBytes;
-    for (const model::TensorEntry& tensor : source_.tensors()) largest = std::max(largest, tensor.bytes);
+    for (const model::TensorEntry& tensor : source_.tensors())
+      largest = std::max(largest, tensor.bytes);
     COLIBRI_ASSIGN(buffer_, Memory::allocate(largest, "the largest tensor"));
     uint64_t at = 0;
     for (const Covered& part : covered(source_, head)) {
@@ -64,7 +66,8 @@ class Verifier {
   Status check_tensor(const model::TensorEntry& tensor) {
     COLIBRI_TRY(source_.read(tensor, 0, buffer_.data(), tensor.bytes));
     if (checksum(buffer_.data(), tensor.bytes) != tensor.checksum) {
-      problems_.add("tensor " + utf8::printable(tensor.name) + " is damaged (its checksum differs)");
+      problems_.add("tensor " + utf8::printable(tensor.name) +
+                    " is damaged (its checksum differs)");
     }
     return {};
   }
@@ -77,7 +80,8 @@ class Verifier {
       const std::byte* const found =
           std::find_if(buffer_.data(), last, [](std::byte byte) { return byte != std::byte{0}; });
       if (found == last) continue;
-      problems_.add("byte " + std::to_string(begin + static_cast<uint64_t>(found - buffer_.data())) +
+      problems_.add("byte " +
+                    std::to_string(begin + static_cast<uint64_t>(found - buffer_.data())) +
                     " belongs to nothing and is not zero");
       return {};
     }

@@ -55,6 +55,11 @@ Status check_entry(const TensorEntry& tensor, const ModelFiles& files) {
                        std::to_string(tensor.rank) +
                        " dimensions; this version reads row-major tensors and matrices in R8");
   }
+  const CodecFacts* facts = codec_facts(tensor.codec);
+  if (tensor.layout == COLIBRI_LAYOUT_R8 && facts != nullptr && facts->elements > 1 &&
+      !facts->integer) {
+    return unsupported(std::string("is stored in R8, and ") + facts->name + " is read row by row");
+  }
   COLIBRI_ASSIGN(const uint64_t bytes, bytes_of(tensor));
   if (bytes != tensor.bytes) {
     return corrupt_data("takes " + std::to_string(tensor.bytes) + " bytes, and the shape " +

@@ -74,8 +74,10 @@ std::vector<BadModel> bad_containers() {
       changed("metadata_version_2_of_nothing",
               [](ContainerFile* f) { f->raw_metadata = "GGUF" + le32(9) + le64(0) + le64(0); }),
       changed("metadata_without_vocabulary",
-              [](ContainerFile* f) { std::erase_if(f->metadata.pairs, [](const auto& pair) {
-                                       return pair.first == "colibri.vocabulary"; }); }),
+              [](ContainerFile* f) {
+                std::erase_if(f->metadata.pairs,
+                              [](const auto& pair) { return pair.first == "colibri.vocabulary"; });
+              }),
       changed("vocabulary_is_a_number",
               [](ContainerFile* f) {
                 std::erase_if(f->metadata.pairs,
@@ -99,7 +101,8 @@ std::vector<BadModel> bad_containers() {
       changed("name_length_huge",
               [](ContainerFile* f) { f->raw_directory = le32(1) + le64(UINT64_MAX); }),
       changed("a_tensor_twice", [](ContainerFile* f) { f->tensors.push_back(f->tensors[1]); }),
-      changed("a_tensor_missing", [](ContainerFile* f) { f->tensors.erase(f->tensors.begin() + 5); }),
+      changed("a_tensor_missing",
+              [](ContainerFile* f) { f->tensors.erase(f->tensors.begin() + 5); }),
       changed("a_tensor_nobody_wants", [](ContainerFile* f) { f->tensor("layers.0.sauce", {8}); }),
   };
   using Tensor = ContainerFile::Tensor;
@@ -115,7 +118,10 @@ std::vector<BadModel> bad_containers() {
            tensor("vector_in_panels", 1, [](Tensor* t) { t->layout = 1; }),
            tensor("bytes_too_few", 0, [](Tensor* t) { t->bytes -= 4; }),
            tensor("panels_too_short", 6, [](Tensor* t) { t->layout = 1; }),
-           tensor("shape_wrong", 5, [](Tensor* t) { t->extents = {4, 16}; }),
+           tensor("shape_wrong", 5,
+                  [](Tensor* t) {
+                    t->extents = {4, 16};
+                  }),
            tensor("offset_in_the_head", 0, [](Tensor* t) { t->offset = 64; }),
            tensor("offset_not_aligned", 0, [](Tensor* t) { t->offset = 4100; }),
            tensor("offset_huge", 0, [](Tensor* t) { t->offset = INT64_MAX / 64 * 64; }),

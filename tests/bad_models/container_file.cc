@@ -5,7 +5,8 @@
 
 namespace colibri::testing {
 
-ContainerFile& ContainerFile::tensor(const std::string& name, const std::vector<uint64_t>& extents) {
+ContainerFile& ContainerFile::tensor(const std::string& name,
+                                     const std::vector<uint64_t>& extents) {
   Tensor made;
   made.name = name;
   made.extents = extents;
@@ -18,7 +19,9 @@ ContainerFile& ContainerFile::tensor(const std::string& name, const std::vector<
 
 std::string ContainerFile::bytes() const {
   std::string file(container::kPage, '\0');
-  const auto pad = [&] { file.resize((file.size() + container::kPage - 1) / container::kPage * container::kPage); };
+  const auto pad = [&] {
+    file.resize((file.size() + container::kPage - 1) / container::kPage * container::kPage);
+  };
   std::string directory = le32(static_cast<uint32_t>(tensors.size()));
   for (const Tensor& tensor : tensors) {
     pad();
@@ -35,7 +38,8 @@ std::string ContainerFile::bytes() const {
   head.sections[container::kExperts] = {file.size(), 0, 0};
   std::string names = le32(static_cast<uint32_t>(resources.size()));
   for (const auto& [name, content] : resources) names += gguf_string(name) + gguf_string(content);
-  const auto add = [&](container::Section section, const std::string& raw, const std::string& made) {
+  const auto add = [&](container::Section section, const std::string& raw,
+                       const std::string& made) {
     const std::string& content = raw.empty() ? made : raw;
     head.sections[section] = {file.size(), content.size(), checksum(content)};
     file += content;

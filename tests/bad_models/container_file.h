@@ -16,7 +16,7 @@ namespace colibri::testing {
 struct ContainerFile {
   struct Tensor {
     std::string name;
-    std::vector<uint64_t> extents;  // outermost first
+    std::vector<uint64_t> extents;   // outermost first
     uint32_t codec = 1, layout = 0;  // f32, rows
     uint64_t bytes = 0;
     int64_t offset = -1;  // -1 = at the next multiple of 4096

@@ -31,7 +31,8 @@ const convert::Progress kSilent = [](uint64_t, uint64_t) {};
 class ConvertTest : public ::testing::Test {
  protected:
   ConvertTest() {
-    std::string folder = (std::filesystem::temp_directory_path() / "colibri_convert_XXXXXX").string();
+    std::string folder =
+        (std::filesystem::temp_directory_path() / "colibri_convert_XXXXXX").string();
     folder_ = mkdtemp(folder.data());
   }
   ~ConvertTest() override {
@@ -47,7 +48,8 @@ class ConvertTest : public ::testing::Test {
   // Settings for the file, which the model's own document does not lie beside.
   static Settings as_file(const Path& model, Settings settings = {}) {
     if (std::filesystem::exists(model / "architecture.yaml")) {
-      settings.push_back("model.architecture=" + std::filesystem::absolute(model / "architecture.yaml").string());
+      settings.push_back("model.architecture=" +
+                         std::filesystem::absolute(model / "architecture.yaml").string());
     }
     return settings;
   }
@@ -64,9 +66,7 @@ class ConvertTest : public ::testing::Test {
     COLIBRI_TRY(context->forward(ids, engine::LogitsOf::kAll, rows.data()));
     return std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(float));
   }
-  static std::string content(const Path& path) {
-    return *read_file(path, uint64_t{1} << 32);
-  }
+  static std::string content(const Path& path) { return *read_file(path, uint64_t{1} << 32); }
 
   Path folder_;
 };
@@ -127,7 +127,8 @@ TEST_F(ConvertTest, GoesOnWhereItWasInterrupted) {
   EXPECT_THAT(other.text(), HasSubstr("belongs to another conversion"));
   // What the disk lost of a tensor that was counted is made again.
   {
-    std::fstream partial(file.string() + ".partial", std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream partial(file.string() + ".partial",
+                         std::ios::in | std::ios::out | std::ios::binary);
     partial.seekp(8192);
     partial.write("lost", 4);
   }
@@ -143,7 +144,8 @@ TEST_F(ConvertTest, RefusesWhatMakesNoSense) {
   ASSERT_TRUE(convert(model, file).ok());
   EXPECT_THAT(convert(model, file).text(), HasSubstr("exists already"));
   EXPECT_THAT(convert(file, folder_ / "b.colibri").text(), HasSubstr("is a .colibri file already"));
-  EXPECT_THAT(make_plan(file, {"model.quantize=q8_0"}).status().text(), HasSubstr("is packed already"));
+  EXPECT_THAT(make_plan(file, {"model.quantize=q8_0"}).status().text(),
+              HasSubstr("is packed already"));
   EXPECT_THAT(convert(model, folder_ / "none/b.colibri").text(), HasSubstr("cannot be written"));
 }
 

@@ -50,8 +50,9 @@ Result<std::unique_ptr<Model>> Model::open(const colibri_file* files) {
     bytes.resize(static_cast<size_t>(section.bytes));
     COLIBRI_TRY(plugin::read_bytes(files, 0, section.offset, bytes.data(), section.bytes));
     if (checksum(bytes) != section.checksum) {
-      return corrupt_data(name + " is damaged (its checksum differs); copy the file again, or "
-                                 "convert the source anew");
+      return corrupt_data(name +
+                          " is damaged (its checksum differs); copy the file again, or "
+                          "convert the source anew");
     }
   }
   COLIBRI_TRY(model->read_metadata());

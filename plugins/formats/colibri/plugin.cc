@@ -8,7 +8,8 @@
 namespace {
 
 const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.format/1") == 0 ? colibri::colibri_format::format_table() : nullptr;
+  return std::strcmp(id, "colibri.format/1") == 0 ? colibri::colibri_format::format_table()
+                                                  : nullptr;
 }
 
 constexpr colibri_plugin kPlugin = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What grouped_matmul makes of its sums.
+// What grouped_matmul makes of its sums, number by number.
 #pragma once
 
 #include "colibri/kernels.h"
 
-namespace colibri::cpu_generic {
+namespace colibri::cpu {
 
 // act(gate) * up
 inline float gated(const colibri_grouped_matmul_attributes& a, const colibri_math& math, float gate,
@@ -30,4 +30,4 @@ inline float finished(const colibri_grouped_matmul_attributes& a, const colibri_
   return 1 / (1 + math.exp(-sums[0]));  // sigmoid
 }
 
-}  // namespace colibri::cpu_generic
+}  // namespace colibri::cpu
