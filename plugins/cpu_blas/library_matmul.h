@@ -17,7 +17,6 @@
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
 #include "runtime/base/decode_row.h"
-#include "runtime/base/status.h"
 
 namespace colibri::cpu_blas {
 
@@ -160,7 +159,7 @@ constexpr colibri_kernels_0 table_of() {
   table.op_create = [](const colibri_op_desc* desc, const colibri_host* host, void* state,
                        colibri_op_info* info, colibri_error* error) {
     char why_not[128] = "";
-    if (supports(desc, why_not) == 0) return to_c(unsupported(why_not), error);
+    if (supports(desc, why_not) == 0) return cpu::fail(error, COLIBRI_UNSUPPORTED, why_not);
     return cpu::create(kOperators<Library>, desc, host, state, info, error);
   };
   table.attribute_size = kAttributeSize;

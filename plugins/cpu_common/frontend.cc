@@ -11,7 +11,6 @@
 #include "plugins/cpu_common/tasks.h"
 
 namespace colibri::cpu {
-namespace {
 
 colibri_status fail(colibri_error* error, colibri_status code, const char* text) {
   if (error != nullptr && error->struct_size >= sizeof(*error)) {
@@ -20,8 +19,6 @@ colibri_status fail(colibri_error* error, colibri_status code, const char* text)
   }
   return code;
 }
-
-}  // namespace
 
 int32_t supports(const colibri_op_desc* desc, char why_not[128]) {
   OperatorState state;

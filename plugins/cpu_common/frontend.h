@@ -9,6 +9,8 @@
 
 namespace colibri::cpu {
 
+// Fills in *error, which may be NULL, and returns code.
+colibri_status fail(colibri_error* error, colibri_status code, const char* text);
 int32_t supports(const colibri_op_desc* desc, char why_not[128]);
 colibri_status pack_layout(const colibri_op_desc* desc, uint32_t index, colibri_layout* wanted,
                            uint64_t* bytes, colibri_error* error);

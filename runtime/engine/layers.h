@@ -87,7 +87,7 @@ struct Ffn {
 // The ffn of a layer with experts.
 struct RoutedFfn {
   uint32_t index = 0;  // of the layer among those with experts: the store's number for it
-  Linear router;  // to logits
+  Linear router;       // to logits
   const Operator* choose = nullptr;
   const Placed* select_bias = nullptr;
   Ffn expert;

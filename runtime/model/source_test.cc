@@ -101,7 +101,8 @@ TEST_F(ModelSourceTest, RefusesWrongStatements) {
             }),
             "tensor 'b' has the unknown codec 31");
   EXPECT_EQ(refusal([](auto* t) { *t = {"b", {4}, COLIBRI_CODEC_F32, 24, 16, 0, 1}; }),
-            "tensor 'b' has layout 1; only row-major tensors are read by this version");
+            "tensor 'b' has layout 1 and 1 dimensions; this version reads row-major tensors and "
+            "matrices in R8");
   EXPECT_EQ(refusal([](auto* t) {
               *t = {"b", {1, 1, 1, 1, 4}, COLIBRI_CODEC_F32, 24, 16};
             }),

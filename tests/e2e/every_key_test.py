@@ -225,14 +225,11 @@ class Test:
 
     def check_convert(self):
         """Each group of weights gets its codec; what is written is sound and answers."""
-        model, seen = SOURCE / "models/demo", set()
+        model, seen = SOURCE / "tests/golden/models/deepseek_v3_bf16", set()
         for group in ("", "experts", "attention", "router", "embedding", "head"):
             file = self.folder / f"模型 {group}.colibri"
             codec = [f"--{group}", "q8_0"] if group else []
             code, _, error = colibri("convert", str(model), "-o", str(file), *codec)
-            if group == "router":  # routers are not quantised
-                self.expect(code != 0 and "router" in error, f"convert --router q8_0: exit {code}: {error}")
-                code, _, error = colibri("convert", str(model), "-o", str(file), "--router", "f32")
             self.expect(code == 0, f"convert {codec}: exit {code}: {error}")
             content = file.read_bytes()
             self.expect(content not in seen, f"convert {codec}: no effect")

@@ -3,9 +3,13 @@
 # plugins_check_test.sh FOLDER COLIBRI...: our own plugins pass `colibri plugins check`, as far as they suit this machine.
 set -euo pipefail
 folder=$1 colibri=("${@:2}")
-failed=0 checked=0
+failed=0 checked=0 kernels=0
 for file in "$folder"/*.so; do
   "${colibri[@]}" plugins inspect "$file" | grep -q '^suits this machine' || continue
+  if [[ $file == */colibri_cpu_* ]]; then # one of them: kernel_conformance_* compares each of them at length
+    [ "$kernels" = 0 ] || continue
+    kernels=1
+  fi
   checked=$((checked + 1))
   if ! found=$("${colibri[@]}" plugins check "$file"); then
     printf '%s\n%s\n' "$file" "$found"

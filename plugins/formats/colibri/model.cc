@@ -20,6 +20,7 @@ constexpr uint32_t kMostTensors = 1u << 22;
 
 // The first page, or what there is of it.
 Result<std::string> first_page(const colibri_file* files) {
+  if (files->count != 1) return unsupported("a .colibri model is one file");
   const uint64_t n = std::min(files->size(files, 0), kPage);
   std::string page(static_cast<size_t>(n), '\0');
   COLIBRI_TRY(plugin::read_bytes(files, 0, 0, page.data(), n));
@@ -29,7 +30,6 @@ Result<std::string> first_page(const colibri_file* files) {
 }  // namespace
 
 Status Model::accepts(const colibri_file* files) {
-  if (files->count != 1) return unsupported("a .colibri model is one file");
   COLIBRI_ASSIGN(const std::string page, first_page(files));
   if (page.substr(0, container::kMagic.size()) == container::kMagic) return {};
   return unsupported("does not begin like a .colibri file");
