@@ -14,8 +14,8 @@ namespace colibri::container {
 
 constexpr std::string_view kMagic("COLIBRI\0", 8);
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kPage =
-    4096;  // size of the head; sections, dense tensors and bundles begin at its multiples
+// The size of the head; sections, dense tensors and bundles begin at its multiples.
+constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAlignment = 64;  // of the tensors inside a bundle
 
 enum Section { kDense, kExperts, kMetadata, kResources, kDirectory, kSections };
