@@ -7,6 +7,11 @@
 namespace colibri::cpu {
 namespace {
 
+// The number that a byte from 0 to 255 is in two's complement.
+int signed_byte(int byte) {
+  return byte < 128 ? byte : byte - 256;
+}
+
 // One row of fields that stand one after another, each with the same field of the other rows
 // (kernels.h).
 class RowReader {
@@ -19,12 +24,12 @@ class RowReader {
     return field;
   }
   float f16() { return load_f16(bytes(2)); }
-  int i8() { return static_cast<int8_t>(*bytes(1)); }
+  int i8() { return signed_byte(*bytes(1)); }
   // Two bytes: of the first and of the second 16 columns.
   void two_i8(int both[2]) {
     const uint8_t* two = bytes(2);
-    both[0] = static_cast<int8_t>(two[0]);
-    both[1] = static_cast<int8_t>(two[1]);
+    both[0] = signed_byte(two[0]);
+    both[1] = signed_byte(two[1]);
   }
   // Sets `bits` bits of each q, from bit `to` on.
   void columns(int bits, int to, int q[32]) {
@@ -58,8 +63,9 @@ constexpr int kTwiceFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -
 
 void PackedPart::numbers(float w[32]) const {
   for (int i = 0; i < 32; ++i) {
-    w[i] = scale * static_cast<float>(factor[i / 16]) * static_cast<float>(q[i]);
-    if (has_offset) w[i] = w[i] + offset * static_cast<float>(least[i / 16]);
+    const int half = i / 16;
+    w[i] = scale * static_cast<float>(factor[half]) * static_cast<float>(q[i]);
+    if (has_offset) w[i] = w[i] + offset * static_cast<float>(least[half]);
   }
 }
 
@@ -83,7 +89,7 @@ PackedPart packed_part(uint32_t codec, const uint8_t* weight, int64_t cols, int6
     case COLIBRI_CODEC_Q8_0:
       out.scale = head.f16();
       read.columns(8, 0, out.q);
-      for (int& q : out.q) q = static_cast<int8_t>(q);
+      for (int& q : out.q) q = signed_byte(q);
       break;
     case COLIBRI_CODEC_Q4_0:
       out.scale = head.f16();

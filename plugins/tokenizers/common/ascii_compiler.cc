@@ -158,6 +158,7 @@ int32_t AsciiCompiler::add(Node node) {
 int32_t AsciiCompiler::add_branches(const std::vector<Sequence>& branches, int32_t next) {
   if (branches.size() == 1) return add_sequence(branches[0], next);
   std::vector<int32_t> nodes;
+  nodes.reserve(branches.size());
   for (const Sequence& branch : branches) nodes.push_back(add_sequence(branch, next));
   return add_choice(std::move(nodes));
 }
