@@ -12,7 +12,6 @@
 namespace colibri::convert {
 namespace {
 
-using model::Role;
 using Scope = config::TensorTemplate::Scope;
 
 class Planner {
