@@ -41,11 +41,11 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
   for (int half = 0; half < 2; ++half) {
     typename S::I sum = S::zero_i();
     COLIBRI_UNROLL
-    for (int i = half * kVectors / 2; i < (half + 1) * kVectors / 2; ++i) {
-      const typename S::I rounded =
-          S::round_to_int(S::mul(S::load(x + i * S::kLanes), S::set(inverse)));
+    for (int v = 0; v < kVectors / 2; ++v) {
+      const int at = (half * (kVectors / 2) + v) * S::kLanes;
+      const typename S::I rounded = S::round_to_int(S::mul(S::load(x + at), S::set(inverse)));
       sum = S::add_i(sum, rounded);
-      S::store_i8(q + i * S::kLanes, rounded);
+      S::store_i8(q + at, rounded);
     }
     S::store_i(lanes, sum);
     int32_t total = 0;
