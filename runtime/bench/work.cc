@@ -70,7 +70,7 @@ double attention_operations_per_key(const model::ModelSpec& spec) {
 double bytes_per_key(const engine::Plan& plan) {
   const uint64_t block =
       engine::KvCache::bytes(plan.spec, plan.pipeline.context.kv, COLIBRI_KV_BLOCK);
-  return static_cast<double>(block) / COLIBRI_KV_BLOCK /
+  return static_cast<double>(block) / double{COLIBRI_KV_BLOCK} /
          static_cast<double>(plan.spec.layers.size());
 }
 
