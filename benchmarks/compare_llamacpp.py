@@ -18,11 +18,21 @@ from statistics import geometric_mean, median
 
 import numpy as np
 
-import synthetic_gguf
 from llamacpp import FIRST
-from shapes import QUICK, SHAPES, TYPES
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tools/synth_model"))
+import gguf_model  # noqa: E402
+import shapes  # noqa: E402
+from shapes import TYPES  # noqa: E402
+
+# Some with fewer layers, so that they fit into an ordinary machine.
+SHAPES = {
+    "olmoe-1b-7b": shapes.SHAPES["olmoe-1b-7b"],
+    "qwen3-30b-a3b-12-layers": dataclasses.replace(shapes.SHAPES["qwen3-30b-a3b"], layers=12),
+    "mixtral-3-layers": dataclasses.replace(shapes.SHAPES["mixtral-8x7b"], layers=3),
+}
+QUICK = "qwen3-30b-a3b-12-layers"
 SHORT, LONG = 512, 4096  # prompts; their figures are called decode and prefill, decode4k and prefill4k
 GENERATE = 128
 # Ids must agree where llama.cpp's best logit leads by this many standard deviations. Less is a near tie: the two quantise
@@ -103,7 +113,7 @@ def compare(options, name: str, codec: str, prompts: list[int], ratios: dict[str
         shape = dataclasses.replace(shape, layers=options.layers)
     with tempfile.TemporaryDirectory(prefix="model ", dir=options.models or options.folder) as folder:
         model, ids = Path(folder) / f"{name} {codec}.gguf", Path(folder) / "ids"
-        synthetic_gguf.write(shape, codec, model)
+        gguf_model.write(shape, codec, model)
         tokens = np.random.default_rng(7).integers(shape.vocabulary, size=max(prompts) + GENERATE)
         ids.write_text(" ".join(map(str, tokens)) + "\n", encoding="utf-8")
         print(f"# {name} {codec}: {model.stat().st_size / 1e9:.2f} GB, {options.threads} threads", flush=True)

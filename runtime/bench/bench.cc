@@ -50,6 +50,13 @@ Status check_ids(const std::vector<int32_t>& ids, int64_t vocabulary, uint32_t n
   return {};
 }
 
+// What was counted from one moment to another.
+void add_between(const experts::Counters& from, const experts::Counters& to,
+                 experts::Counters& sum) {
+  sum.hits += to.hits - from.hits;
+  sum.misses += to.misses - from.misses;
+}
+
 }  // namespace
 
 uint32_t Settings::longest() const {
@@ -73,6 +80,9 @@ Result<std::unique_ptr<Bench>> Bench::open(config::Pipeline pipeline, const Sett
   }
   COLIBRI_TRY(check_ids(settings.ids, vocabulary, settings.longest()));
   COLIBRI_ASSIGN(report.model, engine::Model::load(std::move(plan)));
+  if (!settings.route_trace.empty()) {
+    COLIBRI_TRY(report.model->record_routes(settings.route_trace));
+  }
   const engine::Model& model = *report.model;
   COLIBRI_ASSIGN(auto context, model.create_context(model.plan().max_tokens));
   COLIBRI_ASSIGN(engine::SamplerChain sampler, model.create_sampler());
@@ -97,6 +107,11 @@ Bench::Bench(Report report, std::unique_ptr<engine::Context> context, engine::Sa
 Status Bench::run(const volatile int* cancel) {
   limits_.cancel = cancel;
   COLIBRI_TRY(measure_rounds());
+  COLIBRI_TRY(record_runs());
+  return report_.model->finish_routes();
+}
+
+Status Bench::record_runs() {
   const Settings& settings = report_.settings;
   if (settings.trace) report_.trace.emplace();
   if (!settings.breakdown && !settings.trace) return {};
@@ -114,6 +129,11 @@ Status Bench::measure_rounds() {
     COLIBRI_TRY(report_.limits.measure(*pool, plan.bytes_per_token(), plan.profile));
   }
   return {};
+}
+
+experts::Counters Bench::expert_counters() const {
+  const experts::Store* store = report_.model->store();
+  return store == nullptr ? experts::Counters() : store->counters();
 }
 
 Status Bench::forward(std::span<const int32_t> ids) {
@@ -134,9 +154,11 @@ Status Bench::measure(Test& test, bool counts) {
   sampler_.reset(report_.model->plan().pipeline.generate.seed);
   for (uint32_t i = 0; i < test.prompt_tokens; ++i) sampler_.accept(report_.settings.ids[i]);
 
+  const experts::Counters at_start = expert_counters();
   const auto start = Clock::now();
   COLIBRI_TRY(prefill(test.prompt_tokens));
   const auto prefilled = Clock::now();
+  const experts::Counters at_decode = expert_counters();
   COLIBRI_ASSIGN(int32_t id, sampler_.sample(logits_.data()));
   chosen.push_back(id);
   const auto first = Clock::now();
@@ -153,6 +175,7 @@ Status Bench::measure(Test& test, bool counts) {
     token_seconds.push_back(seconds(begin, end));
     begin = end;
   }
+  const experts::Counters at_end = expert_counters();
   if (!counts) return {};
   test.prefill_seconds.push_back(seconds(start, prefilled));
   test.first_token_seconds.push_back(seconds(start, first));
@@ -163,6 +186,8 @@ Status Bench::measure(Test& test, bool counts) {
   append(test.token_seconds, token_seconds);
   append(test.token_cpu_seconds, token_cpu_seconds);
   test.chosen = std::move(chosen);
+  add_between(at_start, at_decode, test.prefill_experts);
+  add_between(at_decode, at_end, test.decode_experts);
   return {};
 }
 

@@ -29,8 +29,9 @@ struct Settings {
   // programs can be compared only on the same tokens. Empty = made from the pipeline's seed.
   std::vector<int32_t> ids;
 
-  bool breakdown = false;  // record each test once more: where its time goes
-  bool trace = false;      // and keep all of that
+  std::string route_trace;  // file for what the routers choose in all runs; empty = not recorded
+  bool breakdown = false;   // record each test once more: where its time goes
+  bool trace = false;       // and keep all of that
 
   uint32_t longest() const;  // tokens of the longest test
 };
@@ -42,6 +43,7 @@ struct Test {
   std::vector<double> first_token_seconds;  // and until a token was chosen
   std::vector<double> decode_seconds;       // by repeat: all tokens behind the prompt
   std::vector<double> token_seconds, token_cpu_seconds;  // each of them, of all repeats
+  experts::Counters prefill_experts, decode_experts;     // of all repeats
   // What the sampling chain chose behind the prompt and behind each token: one more than those.
   std::vector<int32_t> chosen;
 
@@ -77,6 +79,8 @@ class Bench {
   Bench(Report report, std::unique_ptr<engine::Context> context, engine::SamplerChain sampler);
 
   Status measure_rounds();
+  Status record_runs();
+  experts::Counters expert_counters() const;
   // One run of a test; nothing of it is kept unless it counts.
   Status measure(Test& test, bool counts);
   // One run of a test that is recorded.

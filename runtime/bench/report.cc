@@ -50,6 +50,14 @@ Json json_of(const Breakdown& breakdown) {
           {"experts_thread_seconds", breakdown.experts}};
 }
 
+// Of one phase, all repeats together; null if no layer has experts.
+Json json_of(const Report& report, const experts::Counters& counters) {
+  if (report.model->store() == nullptr) return {};
+  return {{"hits", counters.hits},
+          {"misses", counters.misses},
+          {"missed_bytes", counters.misses * report.model->plan().memory.slot}};
+}
+
 Json json_of(const Report& report, const Test& test) {
   const Fractions prefill = prefill_fractions(report, test);
   Json json = {{"prompt_tokens", test.prompt_tokens},
@@ -57,7 +65,8 @@ Json json_of(const Report& report, const Test& test) {
                {"prefill",
                 {{"tokens_per_second", json_of(rates(test.prompt_tokens, test.prefill_seconds))},
                  {"int8_fraction", prefill.int8},
-                 {"f32_fraction", prefill.f32}}},
+                 {"f32_fraction", prefill.f32},
+                 {"experts", json_of(report, test.prefill_experts)}}},
                {"first_token_seconds", json_of(spread(test.first_token_seconds))},
                {"chosen", test.chosen}};
   if (test.prefill) json["prefill"]["breakdown"] = json_of(*test.prefill);
@@ -75,7 +84,8 @@ Json json_of(const Report& report, const Test& test) {
       {"token_cpu_seconds", percentiles(test.token_cpu_seconds)},
       {"read_fraction", decode.read},
       {"int8_fraction", decode.int8},
-      {"f32_fraction", decode.f32}};
+      {"f32_fraction", decode.f32},
+      {"experts", json_of(report, test.decode_experts)}};
   if (test.decode) json["decode"]["breakdown"] = json_of(*test.decode);
   return json;
 }
@@ -126,6 +136,12 @@ std::string text_of(const Report& report, const Test& test) {
     };
     percentiles("a token", test.token_seconds);
     percentiles("its CPU time", test.token_cpu_seconds);
+    const experts::Counters& counters = test.decode_experts;
+    if (counters.misses > 0) {
+      const auto hits = static_cast<double>(counters.hits);
+      text += line("  %-12s %.1f %% of what tokens asked for", "expert hits",
+                   100 * hits / (hits + static_cast<double>(counters.misses)));
+    }
   }
   if (test.prefill) text += breakdown_text("the prompt", *test.prefill);
   if (test.decode && test.generate_tokens > 0) text += breakdown_text("the tokens", *test.decode);

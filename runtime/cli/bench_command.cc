@@ -145,6 +145,11 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   command->add_option("--seed", options->pipeline.seed, "generate.seed");
   command->add_flag("--breakdown", settings.breakdown,
                     "Run each test once more to see which operators take how much of its time");
+  command
+      ->add_option(
+          "--route-trace", settings.route_trace,
+          "Record which experts the router chooses in all rounds, for colibri cache replay")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_option("--trace", options->trace,
                       "Write what each thread did, to look at with Perfetto or chrome://tracing");

@@ -90,6 +90,20 @@ class Bench(unittest.TestCase):
             self.assertGreater(decode["read_fraction"], 0)
             self.check_breakdown(decode["breakdown"], 2, ["experts.gate_up", "attention", "router", "head"])
 
+    def test_experts_are_counted_and_recorded(self):
+        trace = self.folder / "路 trace"
+        made = bench(DEMO, "-p", 9, "-n", 6, "-r", 2, "--warmup", 0, "--set", "experts.budget=40%", "--route-trace", trace)
+        test = made["tests"][0]
+        replayed = json.loads(colibri("cache", "replay", trace, "--policies", "lru", "--budgets", "40%", "--json").stdout)
+        counted = replayed["points"][0]["policies"]["lru"]
+        for key in ("hits", "misses"):
+            self.assertEqual(test["prefill"]["experts"][key] + test["decode"]["experts"][key], counted[key])
+        self.assertGreater(test["decode"]["experts"]["misses"], 0)
+        self.assertEqual(test["decode"]["experts"]["missed_bytes"],
+                         test["decode"]["experts"]["misses"] * replayed["trace"]["bundle_bytes"])
+        all_in_memory = bench(DEMO, "-p", 9, "-n", 6, "-r", 1)["tests"][0]["decode"]["experts"]
+        self.assertEqual((all_in_memory["misses"], all_in_memory["missed_bytes"]), (0, 0))
+
     def test_integer_products_are_compared_with_the_int8_rate(self):
         test = bench(DEMO, "--set", "model.quantize=q8_0", "-p", 32, "-n", 2, "-r", 1)["tests"][0]
         self.assertGreater(test["prefill"]["int8_fraction"], test["prefill"]["f32_fraction"])

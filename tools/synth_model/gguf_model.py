@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a GGUF file of a real model's shape with made-up weights.
-
-    synthetic_gguf.py SHAPE TYPE FILE [--layers N]
+"""GGUF files of real models' shapes with made-up weights.
 
 Weights are normal, of the width that keeps activations of order one, quantised by ggml itself. Quantising gigabytes would
 take long: a few thousand rows of each length are quantised, and the rows of every matrix are made of halves of them.
 One tensor is in memory at a time."""
 
-import argparse
 import ctypes
-import dataclasses
 from pathlib import Path
 
 import gguf
@@ -18,7 +13,8 @@ import llama_cpp
 import numpy as np
 from gguf import GGMLQuantizationType
 
-from shapes import SHAPES, TYPES, Shape
+from routing import Routing
+from shapes import Shape
 
 POOL_ROWS = 4099  # a prime: nothing repeats itself with the period of heads or experts
 TOKENS = 8192     # the longest sequence the model says it was made for
@@ -31,6 +27,15 @@ _BASE.ggml_quantize_chunk.argtypes = ([ctypes.c_int, ctypes.c_void_p, ctypes.c_v
                                       + [ctypes.c_int64] * 3 + [ctypes.c_void_p])
 
 
+def quantise(kind: GGMLQuantizationType, rows: np.ndarray) -> np.ndarray:
+    """rows: [n, columns], f32. The bytes of them, [n, bytes of a row]."""
+    rows = np.ascontiguousarray(rows, np.float32)
+    elements, size = gguf.GGML_QUANT_SIZES[kind]
+    made = np.zeros((len(rows), rows.shape[1] // elements * size), np.uint8)
+    _BASE.ggml_quantize_chunk(int(kind), rows.ctypes.data, made.ctypes.data, 0, *rows.shape, None)
+    return made
+
+
 class Rows:
     """Quantised rows, as many as are asked for."""
 
@@ -39,11 +44,8 @@ class Rows:
 
     def _pool(self, columns: int) -> np.ndarray:
         if columns not in self.pools:
-            elements, size = gguf.GGML_QUANT_SIZES[self.kind]
             rows = self.random.standard_normal((POOL_ROWS, columns), np.float32) / np.float32(columns ** 0.5)
-            pool = np.zeros((POOL_ROWS, columns // elements * size), np.uint8)
-            _BASE.ggml_quantize_chunk(int(self.kind), rows.ctypes.data, pool.ctypes.data, 0, POOL_ROWS, columns, None)
-            self.pools[columns] = pool
+            self.pools[columns] = quantise(self.kind, rows)
         return self.pools[columns]
 
     def take(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -95,7 +97,17 @@ def write_metadata(writer: gguf.GGUFWriter, shape: Shape) -> None:
     writer.add_tokenizer_model("none")
 
 
-def write(shape: Shape, codec: str, path: Path, seed: int = 1) -> None:
+def float_weights(name: str, size: tuple[int, ...], random: np.random.Generator, routing: Routing | None) -> np.ndarray:
+    """A router or the weights of a norm."""
+    if len(size) == 2:
+        router = random.standard_normal(size, np.float32) / np.float32(size[-1] ** 0.5)
+        return np.float32(ROUTER_WIDTH) * (router if routing is None else routing.router(router, random))
+    scale = 1.0 if routing is None or "attn_norm" not in name else routing.attention_scale
+    return np.full(size, scale, np.float32)
+
+
+def write(shape: Shape, codec: str, path: Path, seed: int = 1, routing: Routing | None = None) -> None:
+    """routing: None = every token's experts are chosen evenly and independently."""
     kind = GGMLQuantizationType[codec.upper()]
     rows, random = Rows(kind, seed), np.random.default_rng(seed + 1)
     quantised = {"token_embd.weight": (shape.vocabulary, shape.hidden), "output.weight": (shape.vocabulary, shape.hidden)}
@@ -116,26 +128,12 @@ def write(shape: Shape, codec: str, path: Path, seed: int = 1) -> None:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
-    for of in quantised.values():
-        writer.write_tensor_data(rows.take(of))
-    for of in floats.values():
-        data = np.ones(of, np.float32)
-        if len(of) == 2:  # a router
-            data = random.standard_normal(of, np.float32) * np.float32(ROUTER_WIDTH / of[-1] ** 0.5)
-        writer.write_tensor_data(data)
+    for name, of in quantised.items():
+        if routing is not None and name == "token_embd.weight":
+            pieces = [quantise(kind, piece) for piece in routing.embedding(*of)]
+            writer.write_tensor_data(np.concatenate(pieces))
+        else:
+            writer.write_tensor_data(rows.take(of))
+    for name, of in floats.items():
+        writer.write_tensor_data(float_weights(name, of, random, routing))
     writer.close()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("shape", choices=SHAPES)
-    parser.add_argument("type", choices=TYPES)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--layers", type=int, help="layers, if not those of the shape")
-    options = parser.parse_args()
-    shape = SHAPES[options.shape]
-    write(dataclasses.replace(shape, layers=options.layers or shape.layers), options.type, options.file)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of real models, some with fewer layers, so that they fit into an ordinary machine."""
+"""Shapes of real models."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,7 @@ class Shape:
 
 SHAPES = {
     "olmoe-1b-7b": Shape("olmoe", 16, 2048, 16, 16, 128, 64, 8, 1024, 50304, 1e4, 1e-5, "full"),
-    "qwen3-30b-a3b-12-layers": Shape("qwen3moe", 12, 2048, 32, 4, 128, 128, 8, 768, 151936, 1e6, 1e-6, "head"),
-    "mixtral-3-layers": Shape("llama", 3, 4096, 32, 8, 128, 8, 2, 14336, 32000, 1e6, 1e-5, ""),
+    "qwen3-30b-a3b": Shape("qwen3moe", 48, 2048, 32, 4, 128, 128, 8, 768, 151936, 1e6, 1e-6, "head"),
+    "mixtral-8x7b": Shape("llama", 32, 4096, 32, 8, 128, 8, 2, 14336, 32000, 1e6, 1e-5, ""),
 }
-QUICK = "qwen3-30b-a3b-12-layers"
 TYPES = ("q4_0", "q8_0", "q4_K")
