@@ -56,7 +56,7 @@ struct CodecParts {
                                   typename S::I (&dot)[P][T]) {
     if constexpr (Codec::kSigned) {
       signed_dots<Codec, S>(part, next, x, dot);
-    } else if constexpr (requires { Codec::template factors<S>(part[0], next); }) {
+    } else if constexpr (HalfScaled<Codec, S>) {
       scaled_dots<Codec, S>(part, next, x, dot);
     } else {
       unsigned_dots<Codec, S>(part, next, x, dot);

@@ -34,7 +34,8 @@ struct ProductScratch {
                                                                  : int64_t{sizeof(float*)};
     const int64_t decoded =
         is_decoded_codec(state.weight_codec) ? decoded_panels_bytes(state.cols) : 0;
-    return 2 * kProducts * 4 + kTaskRows * token + decoded;
+    const int64_t strip = is_quantised_codec(state.weight_codec) ? kStripMemoryBytes : 0;
+    return 2 * kProducts * 4 + kTaskRows * token + decoded + strip;
   }
   explicit COLIBRI_INLINE ProductScratch(void* memory)
       : gate(static_cast<float*>(memory)),
@@ -111,27 +112,44 @@ colibri_status run_finished_part(const OperatorState& state,
 }
 
 template <class S, class Codec, template <class, class> class Kind>
-colibri_status run_products(const OperatorState& state, const colibri_grouped_matmul_args& call,
-                            TaskRange tasks, void* memory) {
+colibri_status run_part(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                        ProductPart part, const ProductScratch& scratch) {
   using Product = Kind<S, Codec>;
-  const ProductScratch scratch(memory);
   const auto& a = state.grouped_matmul;
   const bool is_plain = a.epilogue == COLIBRI_EPILOGUE_NONE && a.bias == 0 &&
                         a.activation == COLIBRI_ACTIVATION_NONE && call.output_index == nullptr;
-  return for_each_part(state, call, tasks, [&](ProductPart part) -> colibri_status {
-    typename Product::Tokens tokens;
-    if (!prepare_tokens<S, Codec>(call, part, state.cols, scratch.tokens, &tokens))
-      return COLIBRI_INVALID_ARGUMENT;
-    GroupWeights weights;
-    if (!weights.find(state, call, part.group)) return COLIBRI_INVALID_ARGUMENT;
-    if (!is_plain) return run_finished_part<Product>(state, call, part, weights, tokens, scratch);
-    product_panels<Product>(
-        {weights.weight[0], state.rows, state.cols, part.panel_begin, part.panel_end}, tokens,
-        part.row_end - part.row_begin,
-        f32_row(call.output, part.row_begin) + part.panel_begin * kPanelRows,
-        call.output.stride[0] / 4);
-    return COLIBRI_OK;
+  typename Product::Tokens tokens;
+  if (!prepare_tokens<S, Codec>(call, part, state.cols, scratch.tokens, &tokens))
+    return COLIBRI_INVALID_ARGUMENT;
+  GroupWeights weights;
+  if (!weights.find(state, call, part.group)) return COLIBRI_INVALID_ARGUMENT;
+  if (!is_plain) return run_finished_part<Product>(state, call, part, weights, tokens, scratch);
+  product_panels<Product>(
+      {weights.weight[0], state.rows, state.cols, part.panel_begin, part.panel_end}, tokens,
+      part.row_end - part.row_begin,
+      f32_row(call.output, part.row_begin) + part.panel_begin * kPanelRows,
+      call.output.stride[0] / 4);
+  return COLIBRI_OK;
+}
+
+// Kind for all parts, or for those of few rows if there is another kind for many.
+template <class S, class Codec, template <class, class> class Kind,
+          template <class, class> class OfManyRows = Kind>
+colibri_status run_products(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                            TaskRange tasks, void* memory) {
+  constexpr int64_t kManyRows = 8;
+  const ProductScratch scratch(memory);
+  return for_each_part(state, call, tasks, [&](ProductPart part) {
+    return part.row_end - part.row_begin < kManyRows
+               ? run_part<S, Codec, Kind>(state, call, part, scratch)
+               : run_part<S, Codec, OfManyRows>(state, call, part, scratch);
   });
+}
+
+template <class S, class Codec>
+colibri_status run_quantised(const OperatorState& state, const colibri_grouped_matmul_args& call,
+                             TaskRange tasks, void* memory) {
+  return run_products<S, Codec, QuantisedProduct, StripProduct>(state, call, tasks, memory);
 }
 
 template <class S>
@@ -146,31 +164,31 @@ colibri_status run_grouped_matmul(const OperatorState& state, const void* argume
     case COLIBRI_CODEC_BF16:
       return run_products<S, Bf16Weights, FloatProduct>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q8_0:
-      return run_products<S, Q8_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q8_0Weights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q4_0:
-      return run_products<S, Q4_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q4_0Weights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q4_1:
-      return run_products<S, Q4_1Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q4_1Weights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q5_0:
-      return run_products<S, Q5_0Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q5_0Weights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q5_1:
-      return run_products<S, Q5_1Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q5_1Weights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q2_K:
-      return run_products<S, Q2_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q2_KWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q3_K:
-      return run_products<S, Q3_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q3_KWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q4_K:
-      return run_products<S, Q4_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q4_KWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q5_K:
-      return run_products<S, Q5_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q5_KWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_Q6_K:
-      return run_products<S, Q6_KWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Q6_KWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_IQ4_NL:
-      return run_products<S, Iq4NlWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Iq4NlWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_IQ4_XS:
-      return run_products<S, Iq4XsWeights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Iq4XsWeights>(state, call, tasks, scratch);
     case COLIBRI_CODEC_MXFP4:
-      return run_products<S, Mxfp4Weights, QuantisedProduct>(state, call, tasks, scratch);
+      return run_quantised<S, Mxfp4Weights>(state, call, tasks, scratch);
     default:
       return run_products<S, F32Weights, DecodedProduct>(state, call, tasks, scratch);
   }

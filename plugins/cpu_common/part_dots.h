@@ -22,21 +22,30 @@ constexpr int interleaved(int i) {
   return i / 2 + i % 2 * 4;
 }
 
+// Where a dot begins whose weights are `less` more than they should be: -less times the sum of x.
+template <class S, int less>
+COLIBRI_INLINE typename S::I start_of(const int16_t* sums_of_x) {
+  if constexpr (less == 0) return S::zero_i();
+  return S::dot_pairs(S::set_pair(-less), S::two_i16(sums_of_x));
+}
+
 // dot[p][t] = sum of w x, w signed.
 template <class Codec, class S, int P, int T>
 COLIBRI_INLINE void signed_dots(const uint8_t* const (&part)[P], int64_t next, PartInput x,
                                 typename S::I (&dot)[P][T]) {
   typename S::SumS8 sums[P][T];
+  typename S::I start[T];
   COLIBRI_UNROLL
-  for (int p = 0; p < P; ++p) {
+  for (int t = 0; t < T; ++t) {
+    start[t] = start_of<S, S::kBias>(x.sum + 2 * t);
     COLIBRI_UNROLL
-    for (int t = 0; t < T; ++t) sums[p][t] = S::zero_s8();
+    for (int p = 0; p < P; ++p) sums[p][t] = S::begin_s8(start[t]);
   }
   for_constants<8>([&](auto i) COLIBRI_INLINE_LAMBDA {
     constexpr int c = interleaved(i);
     typename S::Bytes w[P];
     COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) w[p] = Codec::template columns<S, c>(part[p], next);
+    for (int p = 0; p < P; ++p) w[p] = S::biased(Codec::template columns<S, c>(part[p], next));
     COLIBRI_UNROLL
     for (int t = 0; t < T; ++t) {
       const typename S::Bytes four = S::broadcast(x.q + 32 * t + 4 * c);
@@ -46,9 +55,8 @@ COLIBRI_INLINE void signed_dots(const uint8_t* const (&part)[P], int64_t next, P
   });
   COLIBRI_UNROLL
   for (int t = 0; t < T; ++t) {
-    const typename S::I sum_of_x = S::two_i16(x.sum + 2 * t);
     COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) dot[p][t] = S::total(sums[p][t], sum_of_x);
+    for (int p = 0; p < P; ++p) dot[p][t] = S::total(sums[p][t], start[t]);
   }
 }
 
@@ -57,14 +65,14 @@ constexpr int sum_length(int limit, int most) {
   return limit / most >= 8 ? 8 : limit / most >= 4 ? 4 : 2;
 }
 
-// sums[p][t] = products of `length` groups of columns from group `begin` on.
+// sums[p][t] = start[t] plus the products of `length` groups of columns from group `begin` on.
 template <class Codec, class S, int begin, int length, int P, int T>
 COLIBRI_INLINE void sum_groups(const uint8_t* const (&part)[P], int64_t next, const int8_t* q,
-                               typename S::SumU (&sums)[P][T]) {
+                               const typename S::I (&start)[T], typename S::SumU (&sums)[P][T]) {
   COLIBRI_UNROLL
   for (int p = 0; p < P; ++p) {
     COLIBRI_UNROLL
-    for (int t = 0; t < T; ++t) sums[p][t] = S::zero_u();
+    for (int t = 0; t < T; ++t) sums[p][t] = S::begin_u(start[t]);
   }
   for_constants<length>([&](auto i) COLIBRI_INLINE_LAMBDA {
     constexpr int c = length == 8 ? interleaved(i) : begin + i;
@@ -86,29 +94,40 @@ COLIBRI_INLINE void unsigned_dots(const uint8_t* const (&part)[P], int64_t next,
                                   typename S::I (&dot)[P][T]) {
   constexpr int kLength = sum_length(S::kMostU, Codec::kMost);
   for_constants<8 / kLength>([&](auto i) COLIBRI_INLINE_LAMBDA {
+    typename S::I start[T];
+    COLIBRI_UNROLL
+    for (int t = 0; t < T; ++t)
+      start[t] = i == 0 ? start_of<S, Codec::kLess>(x.sum + 2 * t) : S::zero_i();
     typename S::SumU sums[P][T];
-    sum_groups<Codec, S, i * kLength, kLength>(part, next, x.q, sums);
+    sum_groups<Codec, S, i * kLength, kLength>(part, next, x.q, start, sums);
     COLIBRI_UNROLL
     for (int p = 0; p < P; ++p) {
       COLIBRI_UNROLL
       for (int t = 0; t < T; ++t) {
-        const typename S::I total = S::total(sums[p][t]);
+        const typename S::I total = S::total(sums[p][t], start[t]);
         dot[p][t] = i == 0 ? total : S::add_i(dot[p][t], total);
       }
     }
   });
-  if constexpr (Codec::kLess != 0) {
-    COLIBRI_UNROLL
-    for (int t = 0; t < T; ++t) {
-      const typename S::I less = S::dot_pairs(S::set_pair(Codec::kLess), S::two_i16(x.sum + 2 * t));
-      COLIBRI_UNROLL
-      for (int p = 0; p < P; ++p) dot[p][t] = S::sub_i(dot[p][t], less);
-    }
-  }
+}
+
+// Codecs each half of whose parts has an integer factor.
+template <class Codec, class S>
+concept HalfScaled = requires(const uint8_t* part) {
+  Codec::template factors<S>(part, 0);
+};
+
+// What the sums of x take off a dot of scaled halves, as pairs: kLess, 0 or a power of 2, times the
+// factors.
+template <class Codec, class S>
+COLIBRI_INLINE typename S::I less_pairs(typename S::I factors) {
+  if constexpr (Codec::kLess == 0) return S::zero_i();
+  return S::template pair_field<-std::countr_zero(static_cast<unsigned>(Codec::kLess))>(factors,
+                                                                                        -1);
 }
 
 // dot[p][t] = sum of factor (w - kLess) x, w from 0 to kMost; each half of the part has its factor,
-// from -128 to 127. factors<S>(part, next) gives them as pairs; kLess is 0 or a power of 2.
+// from -128 to 127. factors<S>(part, next) gives them as pairs.
 template <class Codec, class S, int P, int T>
 COLIBRI_INLINE void scaled_dots(const uint8_t* const (&part)[P], int64_t next, PartInput x,
                                 typename S::I (&dot)[P][T]) {
@@ -118,8 +137,11 @@ COLIBRI_INLINE void scaled_dots(const uint8_t* const (&part)[P], int64_t next, P
   COLIBRI_UNROLL
   for (int p = 0; p < P; ++p) factors[p] = Codec::template factors<S>(part[p], next);
   for_constants<8 / kLength>([&](auto i) COLIBRI_INLINE_LAMBDA {
+    typename S::I zero[T];
+    COLIBRI_UNROLL
+    for (int t = 0; t < T; ++t) zero[t] = S::zero_i();
     typename S::SumU sums[P][T];
-    sum_groups<Codec, S, i * kLength, kLength>(part, next, x.q, sums);
+    sum_groups<Codec, S, i * kLength, kLength>(part, next, x.q, zero, sums);
     COLIBRI_UNROLL
     for (int p = 0; p < P; ++p) {
       const typename S::I factor =
@@ -132,10 +154,9 @@ COLIBRI_INLINE void scaled_dots(const uint8_t* const (&part)[P], int64_t next, P
     }
   });
   if constexpr (Codec::kLess != 0) {
-    constexpr int kBits = std::countr_zero(static_cast<unsigned>(Codec::kLess));
     COLIBRI_UNROLL
     for (int p = 0; p < P; ++p) {
-      const typename S::I less = S::template pair_field<-kBits>(factors[p], -1);
+      const typename S::I less = less_pairs<Codec, S>(factors[p]);
       COLIBRI_UNROLL
       for (int t = 0; t < T; ++t)
         dot[p][t] = S::sub_i(dot[p][t], S::dot_pairs(less, S::two_i16(x.sum + 2 * t)));

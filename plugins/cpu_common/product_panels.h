@@ -59,13 +59,18 @@ void product_streams(PanelSpan span, typename Product::Tokens tokens, float* out
   }
 }
 
-// Products whose weights are decoded first (decoded_product.h), and the others.
+// Products whose weights are decoded first (decoded_product.h) or unpacked strip by strip
+// (strip_product.h), and the others.
 template <class Product>
 concept Decoding = requires {
   typename Product::Decoded;
 };
 template <class Product>
-concept Direct = !Decoding<Product>;
+concept Unpacking = requires {
+  typename Product::Part;
+};
+template <class Product>
+concept Direct = !Decoding<Product> && !Unpacking<Product>;
 
 // The same for any number of tokens, four at a time.
 template <Direct Product>

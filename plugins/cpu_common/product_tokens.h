@@ -2,6 +2,7 @@
 // The input rows of a part of grouped_matmul in the form that each kind of product reads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "plugins/cpu_common/float_product.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/quantised_product.h"
+#include "plugins/cpu_common/strip_product.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
 
@@ -64,6 +66,38 @@ bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, i
     }
   }
   *tokens = {q, scale, sum, kWidth, blocks};
+  return true;
+}
+
+// Tiles of 4 tokens, block by block: rows as they are would collide in the cache when cols is a power
+// of two.
+template <class S, class Codec>
+bool prepare_tokens(const colibri_grouped_matmul_args& call, ProductPart part, int64_t cols,
+                    uint8_t* memory, StripTokens* tokens) {
+  const int64_t parts = cols / kBlockCols;
+  int8_t* q = reinterpret_cast<int8_t*>(memory);
+  float* unit = reinterpret_cast<float*>(memory + kTaskRows * cols);
+  int32_t* term = reinterpret_cast<int32_t*>(unit + kTaskRows * parts);
+  for (int64_t begin = part.row_begin; begin < part.row_end; begin += kStripTokens) {
+    const int64_t count = std::min(kStripTokens, part.row_end - begin);
+    PreparedRow from[kStripTokens];
+    for (int64_t t = 0; t < kStripTokens; ++t) {
+      // where rows are missing at the end, the last one stands in for them
+      const int64_t row = indexed(call.row_index, begin + std::min(t, count - 1));
+      if (row < 0 || row >= call.input.shape[0]) return false;
+      from[t] = prepared_row(tensor_row(call.input, row), cols);
+    }
+    int64_t at = (begin - part.row_begin) * parts;
+    for (int64_t b = 0; b < parts; ++b) {
+      COLIBRI_UNROLL
+      for (int64_t t = 0; t < kStripTokens; ++t, ++at) {
+        std::memcpy(q + at * kBlockCols, from[t].q + b * kBlockCols, kBlockCols);
+        unit[at] = from[t].scale[b];
+        term[at] = strip_term<S, Codec>(from[t].sum + 2 * b, from[t].scale[b]);
+      }
+    }
+  }
+  *tokens = {{q, unit, term}, parts, term + kTaskRows * parts};
   return true;
 }
 

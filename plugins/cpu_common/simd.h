@@ -38,12 +38,13 @@
 //   Bytes or_bytes(Bytes a, Bytes b)
 //   Bytes load_table(const int8_t[16]); Bytes lookup(table, Bytes index)   index from 0 to 15
 //   Bytes broadcast(const int8_t* four)       four columns of a prepared row in every lane
-//   SumU zero_u(), dot_u(SumU, Bytes w, Bytes x)       w from 0 to 63, x from -127 to 127; the largest w
-//                                                      of all calls add up to kMostU at most
-//   I total(SumU), scaled(SumU, I factors)             factors: of pairs, below
-//   SumS8 zero_s8(), dot_s8(SumS8, Bytes w, Bytes x)   w from -128 to 127, x from -127 to 127; at most
-//                                                      8 times
-//   I total(SumS8, I sum_of_x)                sum_of_x: two_i16 of the prepared row, for those who bias w
+//   SumU begin_u(I start), dot_u(SumU, Bytes w, Bytes x)   w from 0 to 63, x from -127 to 127; the largest
+//                                                          w of all calls add up to kMostU at most
+//   I total(SumU, I start)                    the products plus start, which is what begin_u got
+//   I scaled(SumU, I factors)                 start was 0; factors: of pairs, below
+//   Bytes biased(Bytes w)                     w from -128 to 127, made what dot_s8 takes: kBias more
+//   SumS8 begin_s8(I start), dot_s8(SumS8, Bytes biased, Bytes x), I total(SumS8, I start)
+//                                             the same, at most 8 times; who calls takes kBias x off
 // Pairs: an I whose lanes hold two int16, of the first and of the second 16 columns of a part
 //   I two_i16(const int16_t*)                 in every lane; I set_pair(int16_t): the same one twice
 //   I load_pairs_i8(const uint8_t*, next)     16 int8 of each panel, two for each row
@@ -52,6 +53,7 @@
 //   I first_factors(I pairs), second_factors(I pairs)   what scaled() multiplies by
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #define COLIBRI_INLINE __attribute__((always_inline)) inline
@@ -68,6 +70,21 @@ COLIBRI_INLINE void for_constants(Body body) {
     (body(std::integral_constant<int, i>()), ...);
   }
   (std::make_integer_sequence<int, count>());
+}
+
+// body(n) with n, from 1 to 4, as a constant to the compiler.
+template <class Body>
+COLIBRI_INLINE void with_count(int64_t n, Body body) {
+  switch (n) {
+    case 1:
+      return body(std::integral_constant<int, 1>());
+    case 2:
+      return body(std::integral_constant<int, 2>());
+    case 3:
+      return body(std::integral_constant<int, 3>());
+    default:
+      return body(std::integral_constant<int, 4>());
+  }
 }
 
 }  // namespace colibri::cpu

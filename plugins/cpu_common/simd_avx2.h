@@ -19,6 +19,7 @@ struct Avx2 {
   using I = __m256i;
   using Bytes = __m256i;
   static constexpr int kMostU = 129;  // 2 * 127 times it fits in int16
+  static constexpr int kBias = 0;
   struct SumU {
     __m256i pairs;  // int16
   };
@@ -116,15 +117,18 @@ struct Avx2 {
     std::memcpy(&x, four, 4);
     return _mm256_set1_epi32(x);
   }
-  static COLIBRI_INLINE SumU zero_u() { return {_mm256_setzero_si256()}; }
+  static COLIBRI_INLINE SumU begin_u(I) { return {_mm256_setzero_si256()}; }
   static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) {
     return {pinned(_mm256_add_epi16(sum.pairs, _mm256_maddubs_epi16(w, x)))};
   }
-  static COLIBRI_INLINE I total(SumU sum) { return scaled(sum, set_pair(1)); }
+  static COLIBRI_INLINE I total(SumU sum, I start) {
+    return add_i(start, scaled(sum, set_pair(1)));
+  }
   static COLIBRI_INLINE I scaled(SumU sum, I factors) {
     return _mm256_madd_epi16(sum.pairs, factors);
   }
-  static COLIBRI_INLINE SumS8 zero_s8() { return {_mm256_setzero_si256()}; }
+  static COLIBRI_INLINE Bytes biased(Bytes w) { return w; }
+  static COLIBRI_INLINE SumS8 begin_s8(I start) { return {start}; }
   // |w| is unsigned and its sign goes to x; 2 * 128 * 127 fits in int16.
   static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
     const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));

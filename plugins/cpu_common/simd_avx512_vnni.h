@@ -9,30 +9,31 @@ namespace {
 
 struct Avx512Vnni : Avx512 {
   static constexpr int kMostU = 8 * 63;
+  static constexpr int kBias = 128;
   struct SumU {
     __m512i rows;  // int32
   };
   struct SumS8 {
-    __m512i rows;  // int32, of w + 128
+    __m512i rows;  // int32
   };
 
-  static COLIBRI_INLINE SumU zero_u() { return {_mm512_setzero_si512()}; }
+  static COLIBRI_INLINE SumU begin_u(I start) { return {start}; }
   static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) {
     return {_mm512_dpbusd_epi32(sum.rows, w, x)};
   }
-  static COLIBRI_INLINE I total(SumU sum) { return sum.rows; }
+  static COLIBRI_INLINE I total(SumU sum, I) { return sum.rows; }
   static COLIBRI_INLINE I scaled(SumU sum, I factors) {
     return _mm512_mullo_epi32(sum.rows, factors);
   }
-  // The instruction wants the weight unsigned: 128 more of it is 128 times the sum of x more.
-  static COLIBRI_INLINE SumS8 zero_s8() { return {_mm512_setzero_si512()}; }
-  static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) {
-    const Bytes biased = _mm512_xor_si512(w, _mm512_set1_epi8(-128));
+  // The instruction wants the weight unsigned.
+  static COLIBRI_INLINE Bytes biased(Bytes w) {
+    return _mm512_xor_si512(w, _mm512_set1_epi8(-128));
+  }
+  static COLIBRI_INLINE SumS8 begin_s8(I start) { return {start}; }
+  static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes biased, Bytes x) {
     return {_mm512_dpbusd_epi32(sum.rows, biased, x)};
   }
-  static COLIBRI_INLINE I total(SumS8 sum, I sum_of_x) {
-    return sub_i(sum.rows, dot_pairs(set_pair(128), sum_of_x));
-  }
+  static COLIBRI_INLINE I total(SumS8 sum, I) { return sum.rows; }
 
   static COLIBRI_INLINE I first_factors(I pairs) {
     return _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16);

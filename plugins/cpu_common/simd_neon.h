@@ -20,6 +20,7 @@ struct Neon {
   using Bytes = int8x16x2_t;
   // A vector of the sums holds two rows.
   static constexpr int kMostU = 258;  // 127 times it fits in int16
+  static constexpr int kBias = 0;
   struct SumU {
     int16x8_t columns[4];
   };
@@ -168,7 +169,7 @@ struct Neon {
     const int8x16_t bytes = vreinterpretq_s8_s32(vdupq_n_s32(x));
     return {{bytes, bytes}};
   }
-  static COLIBRI_INLINE SumU zero_u() {
+  static COLIBRI_INLINE SumU begin_u(I) {
     const int16x8_t zero = vdupq_n_s16(0);
     return {{zero, zero, zero, zero}};
   }
@@ -178,12 +179,15 @@ struct Neon {
              vmlal_s8(sum.columns[2], vget_low_s8(w.val[1]), vget_low_s8(x.val[1])),
              vmlal_high_s8(sum.columns[3], w.val[1], x.val[1])}};
   }
-  static COLIBRI_INLINE I total(SumU sum) {
-    return rows({{vpaddlq_s16(sum.columns[0]), vpaddlq_s16(sum.columns[1]),
-                  vpaddlq_s16(sum.columns[2]), vpaddlq_s16(sum.columns[3])}});
+  static COLIBRI_INLINE I total(SumU sum, I start) {
+    return add_i(start, rows({{vpaddlq_s16(sum.columns[0]), vpaddlq_s16(sum.columns[1]),
+                               vpaddlq_s16(sum.columns[2]), vpaddlq_s16(sum.columns[3])}}));
   }
-  static COLIBRI_INLINE I scaled(SumU sum, I factors) { return mul_i(total(sum), factors); }
-  static COLIBRI_INLINE SumS8 zero_s8() {
+  static COLIBRI_INLINE I scaled(SumU sum, I factors) {
+    return mul_i(total(sum, zero_i()), factors);
+  }
+  static COLIBRI_INLINE Bytes biased(Bytes w) { return w; }
+  static COLIBRI_INLINE SumS8 begin_s8(I) {
     const int32x4_t zero = vdupq_n_s32(0);
     return {{zero, zero, zero, zero}};
   }
@@ -193,7 +197,7 @@ struct Neon {
              vpadalq_s16(sum.pairs[2], vmull_s8(vget_low_s8(w.val[1]), vget_low_s8(x.val[1]))),
              vpadalq_s16(sum.pairs[3], vmull_high_s8(w.val[1], x.val[1]))}};
   }
-  static COLIBRI_INLINE I total(SumS8 sum, I) { return rows(sum); }
+  static COLIBRI_INLINE I total(SumS8 sum, I start) { return add_i(start, rows(sum)); }
 
   static COLIBRI_INLINE I two_i16(const int16_t* p) {
     int32_t two;

@@ -17,11 +17,11 @@ struct NeonDotprod : Neon {
     I rows;
   };
 
-  static COLIBRI_INLINE SumU zero_u() { return {zero_i()}; }
+  static COLIBRI_INLINE SumU begin_u(I start) { return {start}; }
   static COLIBRI_INLINE SumU dot_u(SumU sum, Bytes w, Bytes x) { return {dot(sum.rows, w, x)}; }
-  static COLIBRI_INLINE I total(SumU sum) { return sum.rows; }
+  static COLIBRI_INLINE I total(SumU sum, I) { return sum.rows; }
   static COLIBRI_INLINE I scaled(SumU sum, I factors) { return mul_i(sum.rows, factors); }
-  static COLIBRI_INLINE SumS8 zero_s8() { return {zero_i()}; }
+  static COLIBRI_INLINE SumS8 begin_s8(I start) { return {start}; }
   static COLIBRI_INLINE SumS8 dot_s8(SumS8 sum, Bytes w, Bytes x) { return {dot(sum.rows, w, x)}; }
   static COLIBRI_INLINE I total(SumS8 sum, I) { return sum.rows; }
 

@@ -237,6 +237,16 @@ void check_grouped_matmul(Checker& checker) {
                      none,
                      Style::kPlain});
     }
+    // many tokens at once, over columns enough for kernels that take them in strips, and over panels
+    // that do not fill their vectors
+    const int64_t wide = width > 32 ? 5 * width : 35 * width;
+    check_product(checker, random,
+                  {codec, codec, 96, wide, {9, 18}, true, prepared, Style::kPlain});
+    check_product(checker, random, {codec, codec, 41, wide, {11}, false, none, Style::kExtreme});
+    for (const int64_t rows : {5, 12, 21, 30, 37}) {
+      check_product(checker, random,
+                    {codec, codec, rows, width, {8 + rows % 4}, true, none, Style::kNotFinite});
+    }
     for (uint32_t source : kFloatCodecs) {
       if (source != codec && can_be_made(codec))
         check_product(checker, random,
