@@ -2,15 +2,16 @@
 // colibri cache replay: what other cache policies and budgets would have hit.
 #include "runtime/cli/cache_command.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/base/memory.h"
+#include "runtime/bench/decode_cost.h"
+#include "runtime/cli/cache_report.h"
+#include "runtime/cli/decode_estimate.h"
+#include "runtime/cli/pipeline_options.h"
 #include "runtime/config/pipeline.h"
+#include "runtime/engine/plan.h"
 #include "runtime/experts/replay.h"
 #include "runtime/experts/store.h"
 #include "runtime/machine/profile.h"
@@ -19,21 +20,13 @@
 namespace colibri::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr char kInterface[] = "colibri.cache_policy/1";
 
 struct Options {
   std::string trace;
   std::vector<std::string> policies, budgets = {"25%", "50%", "75%", "all"}, options;
+  std::string model;  // whose speed is estimated; empty = none's
   bool json = false;
-};
-
-// One budget.
-struct Row {
-  std::string budget;
-  uint64_t slots = 0;
-  std::vector<experts::ReplayResult> results;  // one per policy
-  uint64_t optimum = 0;                        // hits
 };
 
 // "lfu.half_life=8" as plugins.options of a pipeline.
@@ -95,109 +88,46 @@ Result<uint64_t> slots_in(const std::string& budget, const experts::StoreShape& 
   return shape.slots_in(bytes);
 }
 
-double rate(uint64_t hits, uint64_t asked) {
-  return static_cast<double>(hits) / static_cast<double>(asked);
-}
-
-Json to_json(const experts::RouteTrace& trace, const std::string& file,
-             const std::vector<std::unique_ptr<plugin::Instance>>& policies,
-             const std::vector<Row>& rows) {
-  const uint64_t asked = trace.experts.size();
-  Json points = Json::array();
-  for (const Row& row : rows) {
-    Json curves = Json::object();
-    for (size_t i = 0; i < policies.size(); ++i) {
-      const experts::Counters& counters = row.results[i].counters;
-      curves[policies[i]->plugin().id()] = {{"hits", counters.hits},
-                                            {"misses", counters.misses},
-                                            {"loads", counters.loads},
-                                            {"evictions", counters.evictions},
-                                            {"hit_rate", rate(counters.hits, asked)}};
-    }
-    points.push_back({{"budget", row.budget},
-                      {"slots", row.slots},
-                      {"guarded", row.results.front().guarded},
-                      {"policies", curves},
-                      {"belady", {{"hits", row.optimum}, {"hit_rate", rate(row.optimum, asked)}}}});
-  }
-  return {{"trace",
-           {{"file", file},
-            {"layers", trace.shape.layers},
-            {"experts", trace.shape.experts},
-            {"top_k", trace.shape.top_k},
-            {"bundle_bytes", trace.bundle_bytes},
-            {"visits", trace.visits.size()},
-            {"asked", asked},
-            {"working_set", trace.shape.working_set()}}},
-          {"points", points}};
-}
-
-std::string to_text(const experts::RouteTrace& trace,
-                    const std::vector<std::unique_ptr<plugin::Instance>>& policies,
-                    const std::vector<Row>& rows) {
-  const auto cell = [](std::string text) {
-    text.resize(std::max<size_t>(text.size() + 1, 9), ' ');
-    return text;
-  };
-  const auto percent = [&](uint64_t hits) {
-    char text[16];
-    std::snprintf(text, sizeof(text), "%.1f %%", 100 * rate(hits, trace.experts.size()));
-    return cell(text);
-  };
-  const experts::RoutingShape& shape = trace.shape;
-  std::string text = std::to_string(shape.layers) + " layers of " + std::to_string(shape.experts) +
-                     " experts of " + human_bytes(trace.bundle_bytes) + "; a token needs " +
-                     std::to_string(shape.working_set()) + "; " +
-                     std::to_string(trace.visits.size()) + " visits ask for " +
-                     std::to_string(trace.experts.size()) + "\n\n" + cell("budget") + cell("slots");
-  for (const auto& policy : policies) text += cell(policy->plugin().id());
-  text += "belady\n";
-  bool any_guarded = false;
-  for (const Row& row : rows) {
-    const bool guarded = row.results.front().guarded;
-    any_guarded = any_guarded || guarded;
-    text += cell(row.budget) + cell(std::to_string(row.slots) + (guarded ? "*" : ""));
-    for (size_t i = 0; i < policies.size(); ++i) {
-      std::string padded = percent(row.results[i].counters.hits);
-      padded.resize(std::max(padded.size(), policies[i]->plugin().id().size() + 1), ' ');
-      text += padded;
-    }
-    text += percent(row.optimum);
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += "\n";
-  }
-  if (any_guarded) {
-    text += "\n* less than a token needs: a resident stays until its layer passes it by unused\n";
-  }
-  return text;
+Result<bench::MeasuredCost> measure(const std::string& model, const experts::RouteTrace& trace,
+                                    const std::string& file) {
+  PipelineOptions options;
+  options.pipeline = model;
+  COLIBRI_ASSIGN(config::Pipeline pipeline, options.open());
+  COLIBRI_ASSIGN(const auto plan, engine::Plan::make(std::move(pipeline)));
+  COLIBRI_TRY(check_trace_of(*plan, trace, file));
+  return bench::measure_decode_cost(*plan);
 }
 
 Status replay(const Options& options) {
-  COLIBRI_ASSIGN(const experts::RouteTrace trace, experts::read_route_trace(options.trace));
-  const experts::StoreShape shape = {trace.shape, trace.bundle_bytes, 0};
+  ReplayReport report;
+  report.file = options.trace;
+  COLIBRI_ASSIGN(report.trace, experts::read_route_trace(options.trace));
+  const experts::StoreShape shape = {report.trace.shape, report.trace.bundle_bytes, 0};
   plugin::Request request;
   for (const std::string& option : options.options) COLIBRI_TRY(add_option(option, request));
   COLIBRI_ASSIGN(const machine::Profile profile, machine::Profile::detect());
   COLIBRI_ASSIGN(const auto registry, plugin::Registry::create(request, profile));
   COLIBRI_ASSIGN(const auto policies, open_policies(*registry, options.policies));
+  for (const auto& policy : policies) report.policies.push_back(policy->plugin().id());
 
-  std::vector<Row> rows;
   for (const std::string& budget : options.budgets) {
-    Row row;
+    ReplayedBudget row;
     row.budget = budget;
     COLIBRI_ASSIGN(row.slots, slots_in(budget, shape));
     for (const auto& policy : policies) {
       const auto* table = policy->plugin().interface<colibri_cache_policy_1>(kInterface);
       COLIBRI_ASSIGN(
           experts::ReplayResult result,
-          experts::replay(trace, row.slots, {policy->plugin().id(), table, policy->host()}));
+          experts::replay(report.trace, row.slots, {policy->plugin().id(), table, policy->host()}));
       row.results.push_back(result);
     }
-    row.optimum = experts::belady_hits(trace, row.results.front().ruled);
-    rows.push_back(std::move(row));
+    row.optimum = experts::belady_hits(report.trace, row.results.front().ruled);
+    report.rows.push_back(std::move(row));
   }
-  return print(options.json ? to_json(trace, options.trace, policies, rows).dump(2) + "\n"
-                            : to_text(trace, policies, rows));
+  if (!options.model.empty()) {
+    COLIBRI_ASSIGN(report.cost, measure(options.model, report.trace, options.trace));
+  }
+  return print(options.json ? report.json().dump(2) + "\n" : report.text());
 }
 
 }  // namespace
@@ -226,6 +156,11 @@ void add_cache_command(CLI::App& app, Invocation& invocation) {
       ->expected(1)
       ->take_all()
       ->type_name("ID.NAME=VALUE");
+  replay_command
+      ->add_option("-m,--model", options->model,
+                   "The model or pipeline of the trace: estimate how many tokens per second it "
+                   "decodes on this machine")
+      ->type_name("PIPELINE");
   replay_command->add_flag("--json", options->json, "Print one JSON object");
   replay_command->callback([options, &invocation] {
     if (Status status = replay(*options); !status.ok()) invocation.fail(status, kRefused);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/memory.h"
+#include "runtime/cli/decode_estimate.h"
 #include "runtime/cli/pipeline_options.h"
 #include "runtime/engine/plan.h"
 #include "runtime/model/codecs.h"
@@ -21,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct PlanOptions {
   PipelineOptions pipeline;
+  std::string route_trace;  // file; empty = none
   bool json = false;
 };
 
@@ -160,7 +162,18 @@ std::string text(const engine::Plan& plan) {
 Status plan(const PlanOptions& options) {
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
   COLIBRI_ASSIGN(const auto made, engine::Plan::make(std::move(pipeline)));
-  COLIBRI_TRY(print(options.json ? document(*made).dump(2) + "\n" : text(*made)));
+  const auto decode = DecodeEstimate::of(*made, options.route_trace);
+  // The plan is good without what a full memory does not let it measure.
+  const bool measured = decode.ok();
+  if (!measured && decode.status().code() != COLIBRI_OUT_OF_MEMORY) return decode.status();
+  if (options.json) {
+    Json all = document(*made);
+    all["decode"] = measured ? decode->json() : Json();
+    COLIBRI_TRY(print(all.dump(2) + "\n"));
+  } else {
+    COLIBRI_TRY(print(text(*made) + "decode       " +
+                      (measured ? decode->text() : "unknown: " + decode.status().text()) + "\n"));
+  }
   return made->check_memory();
 }
 
@@ -168,10 +181,15 @@ Status plan(const PlanOptions& options) {
 
 void add_plan_command(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command =
-      app.add_subcommand("plan", "Show what would be run, by which plugins, in how much memory");
+  CLI::App* command = app.add_subcommand(
+      "plan", "Show what would be run, by which plugins, in how much memory, how fast");
   options->pipeline.add_to(*command);
   options->pipeline.add_settings_to(*command);
+  command
+      ->add_option("--route-trace", options->route_trace,
+                   "A route trace of the same kind of work, to tell how fast it streams: colibri "
+                   "run --route-trace FILE")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &invocation] {
     if (Status status = plan(*options); !status.ok()) invocation.fail(status, kRefused);

@@ -42,14 +42,17 @@ Result<ReplayResult> replay(const RouteTrace& trace, uint64_t slots, PolicyPlugi
   COLIBRI_ASSIGN(Residency residency, Residency::create(trace.shape, slots, std::move(policy)));
   Demand demand(trace.shape);
   if (residency.holds_all()) COLIBRI_TRY(load_all(residency, demand));
+  uint64_t decode_hits = 0;
   for (const RouteTrace::Visit& visit : trace.visits) {
+    const uint64_t before = residency.counters().hits;
     COLIBRI_TRY(run_visit(residency, demand, visit.step, visit.layer, trace.experts_of(visit)));
+    if (visit.tokens == 1) decode_hits += residency.counters().hits - before;
   }
-  return ReplayResult{residency.ruled(), residency.guarded(), residency.counters()};
+  return ReplayResult{residency.ruled(), residency.guarded(), residency.counters(), decode_hits};
 }
 
-uint64_t belady_hits(const RouteTrace& trace, uint64_t ruled) {
-  if (ruled == trace.shape.keys()) return trace.experts.size();
+OptimalHits belady_hits(const RouteTrace& trace, uint64_t ruled) {
+  if (ruled == trace.shape.keys()) return {trace.experts.size(), trace.asked_in_decoding()};
   const auto key_of = [&](const RouteTrace::Visit& visit, uint64_t i) {
     return visit.layer * trace.shape.experts + static_cast<uint32_t>(trace.experts[i]);
   };
@@ -64,12 +67,14 @@ uint64_t belady_hits(const RouteTrace& trace, uint64_t ruled) {
     }
   }
   std::set<std::pair<uint64_t, uint32_t>> residents;  // by their next use
-  uint64_t hits = 0;
+  OptimalHits hits;
   for (uint64_t v = 0; v < trace.visits.size(); ++v) {
     const RouteTrace::Visit& visit = trace.visits[v];
     for (uint64_t i = visit.begin; i < visit.end; ++i) {
       const uint32_t key = key_of(visit, i);
-      hits += residents.erase({v, key});
+      const uint64_t hit = residents.erase({v, key});
+      hits.all += hit;
+      if (visit.tokens == 1) hits.decode += hit;
       if (next_use[i] != kNever) residents.insert({next_use[i], key});
     }
     while (residents.size() > ruled) residents.erase(std::prev(residents.end()));

@@ -15,16 +15,21 @@ struct ReplayResult {
   uint64_t ruled = 0;    // slots that the policy rules: all but the passage
   bool guarded = false;  // fewer than a token needs experts
   Counters counters;
+  uint64_t decode_hits = 0;  // of counters.hits, those of visits of a single token
 };
 
 // Drives the store's own Residency: with one context and without prefetch, the counters of a live
 // run with as many slots are exactly these. slots: from 2 to all experts.
 Result<ReplayResult> replay(const RouteTrace& trace, uint64_t slots, PolicyPlugin policy);
 
+struct OptimalHits {
+  uint64_t all = 0;
+  uint64_t decode = 0;  // of them, those of visits of a single token
+};
 // The most hits that any policy can have that keeps `ruled` experts between visits and may let an
 // expert pass: after each visit, of the residents and the experts just used those stay that are
 // used again soonest (Belady 1966, "A study of replacement algorithms for a virtual-storage
 // computer"; with bypass). O(n log n).
-uint64_t belady_hits(const RouteTrace& trace, uint64_t ruled);
+OptimalHits belady_hits(const RouteTrace& trace, uint64_t ruled);
 
 }  // namespace colibri::experts

@@ -181,11 +181,34 @@ uint64_t best_by_trying_all(const RouteTrace& trace, uint64_t ruled) {
   return most;
 }
 
+TEST(Replay, TellsDecodingFromPrompts) {
+  Builder made({1, 4, 1});
+  made.visit(0, 0, {0, 1, 2});
+  made.trace.visits.back().tokens = 3;
+  made.visit(1, 0, {0, 1});
+  made.trace.visits.back().tokens = 2;
+  made.visit(2, 0, {1});
+  made.visit(3, 0, {2});
+  made.visit(4, 0, {3});
+  made.visit(5, 0, {3});
+  EXPECT_EQ(made.trace.asked_in_decoding(), 4u);
+  const auto all = replay(made.trace, 4, kPolicy);
+  EXPECT_EQ(all->counters.hits, 9u);
+  EXPECT_EQ(all->decode_hits, 4u);
+  // Three slots, one of them the passage: 0 and 1 stay, then make room.
+  const auto some = replay(made.trace, 3, kPolicy);
+  const OptimalHits optimum = belady_hits(made.trace, some->ruled);
+  EXPECT_LT(some->decode_hits, some->counters.hits);
+  EXPECT_LE(some->decode_hits, optimum.decode);
+  EXPECT_EQ(optimum.decode, 2u);  // 1 and the second 3
+  EXPECT_EQ(belady_hits(made.trace, 4).decode, 4u);
+}
+
 TEST(Belady, IsTheBestOfAllChoices) {
   for (uint32_t seed = 1; seed <= 12; ++seed) {
     const RouteTrace trace = random_trace({2, 4, 2}, 9, seed);
     for (const uint64_t ruled : {1, 2, 3, 5}) {
-      EXPECT_EQ(belady_hits(trace, ruled), best_by_trying_all(trace, ruled))
+      EXPECT_EQ(belady_hits(trace, ruled).all, best_by_trying_all(trace, ruled))
           << seed << " " << ruled;
     }
   }
@@ -197,13 +220,13 @@ TEST(Belady, NoPolicyHitsMore) {
   uint64_t before = 0;
   for (uint64_t slots = 2; slots <= shape.keys(); ++slots) {
     const auto result = replay(trace, slots, kPolicy);
-    const uint64_t optimum = belady_hits(trace, result->ruled);
+    const uint64_t optimum = belady_hits(trace, result->ruled).all;
     EXPECT_LE(result->counters.hits, optimum) << slots << " slots";
     EXPECT_LE(before, optimum);
     before = optimum;
   }
   EXPECT_EQ(hits(trace, shape.keys()), trace.experts.size());
-  EXPECT_EQ(belady_hits(trace, shape.keys()), trace.experts.size());
+  EXPECT_EQ(belady_hits(trace, shape.keys()).all, trace.experts.size());
 }
 
 }  // namespace

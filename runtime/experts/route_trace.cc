@@ -117,6 +117,12 @@ class Reader {
 
 }  // namespace
 
+uint64_t RouteTrace::asked_in_decoding() const {
+  uint64_t asked = 0;
+  for (const Visit& visit : visits) asked += visit.tokens == 1 ? visit.end - visit.begin : 0;
+  return asked;
+}
+
 Result<RouteTrace> parse_route_trace(std::string_view text, const std::string& name) {
   return Reader(text, name).read();
 }

@@ -31,6 +31,8 @@ struct RouteTrace {
   std::vector<Visit> visits;
   std::vector<int32_t> experts;  // of one visit distinct and ascending
 
+  // What single tokens ask for: decoding, without the chunks of prompts.
+  uint64_t asked_in_decoding() const;
   std::span<const int32_t> experts_of(const Visit& visit) const {
     return {experts.data() + visit.begin, experts.data() + visit.end};
   }

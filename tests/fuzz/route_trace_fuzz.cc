@@ -19,6 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       previous = expert;
     }
   }
-  if (trace->shape.keys() < 1 << 16) static_cast<void>(belady_hits(*trace, 3));
+  if (trace->shape.keys() < 1 << 16) static_cast<void>(belady_hits(*trace, 3).all);
   return 0;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a model decodes when experts come from the disk: arithmetic on measured times.
+#pragma once
+
+#include <cstdint>
+
+namespace colibri::experts {
+
+// What decoding a token takes on a machine. Times are those of all threads together.
+struct DecodeCost {
+  double dense_seconds = 0;   // all but the experts
+  double expert_seconds = 0;  // computing all experts of a token
+  double load_seconds = 0;    // bringing one expert to memory
+  uint64_t experts = 0;       // that a token needs, in all layers
+};
+
+// Tokens per second if that share of the experts that tokens ask for is in memory. In each layer
+// those compute while the missing ones load; then the missing ones compute.
+double decode_rate(const DecodeCost& cost, double hit_rate);
+
+struct HitRange {
+  double least = 0, most = 0;
+};
+// Hit rates to expect where no route trace tells them, with room for that share of all experts: at
+// least that share, as if tokens chose evenly and independently; at most what the stickiest
+// published traces reach (Qwen3-30B-A3B: 53 % with room for 12 %, 76 % for 22 %), 1 - (1 - room)^6.
+HitRange expected_hits(double room);
+
+}  // namespace colibri::experts

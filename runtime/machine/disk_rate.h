@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a disk gives what no cache of the system holds: the limit of streamed experts.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "runtime/base/status.h"
+
+namespace colibri::machine {
+
+// Bytes per second of reads of `read_bytes` bytes at scattered places of the file, some at a time,
+// for a fraction of a second. They go past the system's cache (O_DIRECT) where the filesystem can
+// do that; one that lives in memory cannot, and is as fast as memory. Errors: COLIBRI_IO,
+// COLIBRI_OUT_OF_MEMORY, COLIBRI_INVALID_ARGUMENT for an empty file.
+Result<double> measure_disk_rate(const std::filesystem::path& path, uint64_t read_bytes);
+
+}  // namespace colibri::machine
