@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/cpu_common/arguments.h"
 
+#include "plugins/cpu_common/kv_layout.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/views.h"
 
@@ -187,14 +188,14 @@ const float* bias_numbers(const OperatorState& state, const colibri_tensor& bias
 
 KeyValueCache key_cache(const colibri_tensor& keys, uint32_t dtype, int64_t kv_heads,
                         int64_t head_dim) {
-  if (!is_cache(keys, dtype, kv_heads, head_dim)) return {};
+  if (!is_cache(keys, dtype, kv_heads, cached_key_width(dtype, head_dim))) return {};
   return {tensor_bytes(keys), nullptr, keys.shape[1]};
 }
 
 KeyValueCache key_value_cache(const colibri_tensor& keys, const colibri_tensor& values,
                               uint32_t dtype, int64_t kv_heads, int64_t head_dim) {
   KeyValueCache cache = key_cache(keys, dtype, kv_heads, head_dim);
-  if (!is_cache(values, dtype, kv_heads, value_tiles(head_dim) * 16) ||
+  if (!is_cache(values, dtype, kv_heads, cached_value_width(dtype, head_dim)) ||
       values.shape[1] != cache.blocks)
     return {};
   if (cache.keys != nullptr) cache.values = tensor_bytes(values);

@@ -8,7 +8,7 @@
 
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/attention_splits.h"
-#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/kv_layout.h"
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
@@ -20,7 +20,8 @@ static COLIBRI_INLINE int64_t attention_queries(const colibri_attention_attribut
   return kAttentionRows * (a.heads / a.kv_heads);
 }
 static COLIBRI_INLINE int64_t attention_scratch_bytes(const colibri_attention_attributes& a) {
-  return AttentionScratch::bytes(attention_queries(a), value_tiles(a.head_dim) * 16);
+  return AttentionScratch::bytes(attention_queries(a), a.cache_dtype, a.head_dim,
+                                 value_tiles(a.head_dim) * 16);
 }
 
 // Keys and values of one head in the cache.
@@ -33,16 +34,16 @@ struct CachedHead {
 
   CachedHead(const KeyValueCache& cache, const colibri_attention_attributes& a, int64_t kv_head)
       : keys(reinterpret_cast<const T*>(cache.keys) +
-             kv_head * cache.blocks * key_block_size(a.head_dim)),
+             kv_head * cache.blocks * key_block_size<T>(a.head_dim)),
         values(reinterpret_cast<const T*>(cache.values) +
-               kv_head * cache.blocks * value_block_size(a.head_dim)),
+               kv_head * cache.blocks * value_block_size<T>(a.head_dim)),
         head_dim(a.head_dim),
         scale(a.scale) {}
 
   StepKeys<T, T> step(int64_t first, int64_t) const {
     const int64_t block = first / COLIBRI_KV_BLOCK;
-    return {keys + block * key_block_size(head_dim), values + block * value_block_size(head_dim),
-            first, head_dim, scale};
+    return {keys + block * key_block_size<T>(head_dim),
+            values + block * value_block_size<T>(head_dim), first, head_dim, scale};
   }
 };
 
@@ -69,7 +70,10 @@ colibri_status attend_rows(const OperatorState& state, const colibri_attention_a
     }
   }
   const int64_t count = (end - begin) * group;
-  if (a.cache_dtype == COLIBRI_CODEC_F16) {
+  if (a.cache_dtype == COLIBRI_CODEC_Q8_0) {
+    prepare_queries<S>(scratch, count, a.head_dim);
+    attend<S>(CachedHead<Q8Part>(cache, a, kv_head), scratch, count);
+  } else if (a.cache_dtype == COLIBRI_CODEC_F16) {
     attend<S>(CachedHead<uint16_t>(cache, a, kv_head), scratch, count);
   } else {
     attend<S>(CachedHead<float>(cache, a, kv_head), scratch, count);
@@ -103,7 +107,8 @@ colibri_status run_attention(const OperatorState& state, const void* arguments, 
                              void* memory) {
   const auto& call = *static_cast<const colibri_attention_args*>(arguments);
   const auto& a = state.attention;
-  const AttentionScratch scratch(attention_queries(a), value_tiles(a.head_dim) * 16, memory);
+  const AttentionScratch scratch(attention_queries(a), a.cache_dtype, a.head_dim,
+                                 value_tiles(a.head_dim) * 16, memory);
   for (int64_t task = tasks.begin; task < tasks.end; ++task) {
     const int64_t begin = task / a.kv_heads * kAttentionRows;
     const int64_t end = std::min(begin + kAttentionRows, call.q.shape[0]);

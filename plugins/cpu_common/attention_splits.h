@@ -8,27 +8,52 @@
 #include <cstdint>
 
 #include "plugins/cpu_common/attention_steps.h"
+#include "plugins/cpu_common/quantize_rows.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/vector_math.h"
 
 namespace colibri::cpu {
 
-// A worker's memory for up to `most` queries with values of `width` numbers, a multiple of 16.
+// A worker's memory for up to `most` queries of key_dim numbers to keys of a codec, with values of
+// `width` numbers, a multiple of 16.
 struct AttentionScratch {
   AttentionQuery* queries;
-  float* sums;    // of the split being worked on, a row of `width` for each query
-  float* merged;  // of the splits before
+  float* sums;        // of the split being worked on, a row of `width` for each query
+  float* merged;      // of the splits before
+  uint8_t* prepared;  // a q8_32 row for each query, if the keys are quantised
+  uint8_t* end;
   int64_t width;
 
-  static COLIBRI_INLINE int64_t bytes(int64_t most, int64_t width) {
-    return most * (static_cast<int64_t>(sizeof(AttentionQuery)) + 8 * width);
+  static COLIBRI_INLINE int64_t prepared_bytes(uint32_t codec, int64_t key_dim) {
+    return codec == COLIBRI_CODEC_Q8_0 ? q8_parts(key_dim) * 40 : 0;
   }
-  COLIBRI_INLINE AttentionScratch(int64_t most, int64_t value_width, void* memory)
+  static COLIBRI_INLINE int64_t bytes(int64_t most, uint32_t codec, int64_t key_dim,
+                                      int64_t width) {
+    return most * (static_cast<int64_t>(sizeof(AttentionQuery)) + 8 * width +
+                   prepared_bytes(codec, key_dim));
+  }
+  COLIBRI_INLINE AttentionScratch(int64_t most, uint32_t codec, int64_t key_dim,
+                                  int64_t value_width, void* memory)
       : queries(static_cast<AttentionQuery*>(memory)),
         sums(reinterpret_cast<float*>(queries + most)),
         merged(sums + most * value_width),
+        prepared(reinterpret_cast<uint8_t*>(merged + most * value_width)),
+        end(prepared + most * prepared_bytes(codec, key_dim)),
         width(value_width) {}
 };
+
+// The first `count` queries as q8_32, padded with zeros.
+template <class S>
+void prepare_queries(const AttentionScratch& scratch, int64_t count, int64_t key_dim) {
+  const int64_t parts = q8_parts(key_dim);
+  for (int64_t i = 0; i < count; ++i) {
+    AttentionQuery& query = scratch.queries[i];
+    query.prepared = prepared_row(scratch.prepared + i * parts * 40, parts * Q8Part::kNumbers);
+    for (int64_t part = 0; part < parts; ++part)
+      quantize_padded<S>(query.q + part * Q8Part::kNumbers, key_dim - part * Q8Part::kNumbers,
+                         query.prepared, part);
+  }
+}
 
 template <class S>
 COLIBRI_INLINE float exp_of(float x) {

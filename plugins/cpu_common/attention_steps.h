@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "plugins/cpu_common/attention_tiles.h"
+#include "plugins/cpu_common/attention_scores.h"
+#include "plugins/cpu_common/attention_values.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/vector_math.h"
 

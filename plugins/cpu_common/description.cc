@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "plugins/cpu_common/kv_layout.h"
 #include "plugins/cpu_common/layouts.h"
 #include "runtime/base/codec_facts.h"
 
@@ -263,8 +264,7 @@ bool Reader::rope() {
 }
 
 bool Reader::cache(uint32_t dtype, int64_t kv_heads, int64_t head_dim) {
-  if (dtype != COLIBRI_CODEC_F32 && dtype != COLIBRI_CODEC_F16)
-    return refuse("the cache must be f32 or f16");
+  if (!is_cache_codec(dtype)) return refuse("the cache must be f32, f16 or q8_0");
   return in_range("kv_heads", kv_heads, 1) && in_range("head_dim", head_dim, 1) &&
          in_range("kv_heads * head_dim", kv_heads * head_dim, 1);
 }

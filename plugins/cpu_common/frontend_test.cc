@@ -109,7 +109,7 @@ TEST(Description, OtherRefusals) {
   EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION, attention(COLIBRI_CODEC_F16, 5, 2, 64), {}),
             "heads must be a multiple of kv_heads, got 5 and 2");
   EXPECT_EQ(refusal(COLIBRI_OP_ATTENTION, attention(COLIBRI_CODEC_BF16, 4, 2, 64), {}),
-            "the cache must be f32 or f16");
+            "the cache must be f32, f16 or q8_0");
   EXPECT_EQ(
       refusal(COLIBRI_OP_ROPE, colibri_rope_attributes{0, COLIBRI_ROPE_HALF, 4, 64, 33, 0}, {}),
       "rope dims must be even, got 33");

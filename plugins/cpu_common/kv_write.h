@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "plugins/cpu_common/arguments.h"
-#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/kv_layout.h"
 #include "plugins/cpu_common/operators.h"
+#include "plugins/cpu_common/quantize_rows.h"
 #include "plugins/cpu_common/simd.h"
 #include "plugins/cpu_common/views.h"
 
@@ -42,15 +44,42 @@ void write_value(const float* v, uint16_t* block, int64_t place, int64_t head_di
   }
 }
 
+// n numbers as parts of q8_0; put(part, q) places the integers of one of them.
+template <class S, class Put>
+void write_parts(const float* x, Q8Part* parts, int64_t place, int64_t n, Put put) {
+  for (int64_t part = 0; part < q8_parts(n); ++part) {
+    int8_t q[Q8Part::kNumbers];
+    float d;
+    int16_t sum[2];
+    quantize_padded<S>(x + part * Q8Part::kNumbers, n - part * Q8Part::kNumbers, {q, &d, sum}, 0);
+    uint16_t rounded[S::kLanes];
+    S::store_f16(rounded, S::set(d));
+    parts[part].d[place] = rounded[0];
+    put(parts[part], q);
+  }
+}
+template <class S>
+void write_key(const float* k, Q8Part* block, int64_t place, int64_t head_dim) {
+  write_parts<S>(k, block, place, head_dim, [place](Q8Part& part, const int8_t* q) {
+    for (int i = 0; i < 8; ++i) std::memcpy(part.q + i * 64 + place * 4, q + i * 4, 4);
+  });
+}
+template <class S>
+void write_value(const float* v, Q8Part* block, int64_t place, int64_t head_dim) {
+  write_parts<S>(v, block, place, head_dim, [place](Q8Part& part, const int8_t* q) {
+    for (int i = 0; i < 2; ++i) std::memcpy(part.q + i * 256 + place * 16, q + i * 16, 16);
+  });
+}
+
 // A key and, unless v is nullptr, its value.
 template <class S, class T>
 void write_pair(const float* k, const float* v, const KeyValueCache& cache, int64_t block,
                 int64_t place, int64_t head_dim) {
-  write_key<S>(k, reinterpret_cast<T*>(cache.keys) + block * key_block_size(head_dim), place,
+  write_key<S>(k, reinterpret_cast<T*>(cache.keys) + block * key_block_size<T>(head_dim), place,
                head_dim);
   if (v == nullptr) return;
-  write_value<S>(v, reinterpret_cast<T*>(cache.values) + block * value_block_size(head_dim), place,
-                 head_dim);
+  write_value<S>(v, reinterpret_cast<T*>(cache.values) + block * value_block_size<T>(head_dim),
+                 place, head_dim);
 }
 
 template <class S>
@@ -73,7 +102,9 @@ colibri_status run_kv_write(const OperatorState& state, const void* arguments, T
       const int64_t block = head * cache.blocks + position / COLIBRI_KV_BLOCK;
       const float* k = f32_row(call.k, row) + head * a.head_dim;
       const float* v = a.keys_only == 1 ? nullptr : f32_row(call.v, row) + head * a.head_dim;
-      if (a.cache_dtype == COLIBRI_CODEC_F16) {
+      if (a.cache_dtype == COLIBRI_CODEC_Q8_0) {
+        write_pair<S, Q8Part>(k, v, cache, block, place, a.head_dim);
+      } else if (a.cache_dtype == COLIBRI_CODEC_F16) {
         write_pair<S, uint16_t>(k, v, cache, block, place, a.head_dim);
       } else {
         write_pair<S, float>(k, v, cache, block, place, a.head_dim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes are: codecs, the R8 layout, prepared rows, and the key and value cache. kernels.h
-// and codec.h say it in words; these are the sizes.
+// Where the bytes are: codecs, the R8 layout and prepared rows. kernels.h and codec.h say it in
+// words; these are the sizes. The key and value cache: kv_layout.h.
 #pragma once
 
 #include <cstdint>
@@ -51,17 +51,6 @@ struct PreparedRow {
 static inline PreparedRow prepared_row(uint8_t* row, int64_t cols) {
   return {reinterpret_cast<int8_t*>(row), reinterpret_cast<float*>(row + cols),
           reinterpret_cast<int16_t*>(row + cols + cols / kBlockCols * 4)};
-}
-
-// Elements from one block of 16 keys to the next in the key and in the value cache of one head.
-static inline int64_t key_block_size(int64_t head_dim) {
-  return head_dim * COLIBRI_KV_BLOCK;
-}
-static inline int64_t value_tiles(int64_t head_dim) {
-  return (head_dim + 15) / 16;
-}
-static inline int64_t value_block_size(int64_t head_dim) {
-  return value_tiles(head_dim) * 16 * COLIBRI_KV_BLOCK;
 }
 
 }  // namespace colibri::cpu

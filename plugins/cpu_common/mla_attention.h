@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/attention.h"
 #include "plugins/cpu_common/attention_splits.h"
-#include "plugins/cpu_common/layouts.h"
+#include "plugins/cpu_common/kv_layout.h"
 #include "plugins/cpu_common/operators.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
@@ -26,17 +27,46 @@ struct LatentScratch {
     return value_tiles(a.latent) * 16;
   }
   static COLIBRI_INLINE int64_t bytes(const colibri_mla_attention_attributes& a) {
-    return AttentionScratch::bytes(kMostQueries, width(a)) +
-           kMostQueries * (a.latent + a.rope_dims) * 4 + kStepKeys * width(a) * 4;
+    const int64_t key_dim = a.latent + a.rope_dims;
+    return AttentionScratch::bytes(kMostQueries, a.cache_dtype, key_dim, width(a)) +
+           kMostQueries * key_dim * 4 + kStepKeys * width(a) * 4;
   }
   COLIBRI_INLINE LatentScratch(const colibri_mla_attention_attributes& a, void* memory)
-      : attention(kMostQueries, width(a), memory),
-        q(attention.merged + kMostQueries * width(a)),
+      : attention(kMostQueries, a.cache_dtype, a.latent + a.rope_dims, width(a), memory),
+        q(reinterpret_cast<float*>(attention.end)),
         values(q + kMostQueries * (a.latent + a.rope_dims)) {}
 };
 
-// Latent keys of one sequence, whose values are turned from [d][16 keys] to tiles [16 keys][16 d]
-// once for all queries.
+// The values of a block, which are the first `latent` numbers of its keys, from [d][16 keys] to tiles
+// [16 keys][16 d]. What follows them in the last tile does not matter.
+template <class S, class T>
+void turn_values(const T* block, int64_t latent, float* tiles) {
+  for (int64_t tile = 0; tile < value_tiles(latent); ++tile, tiles += 256) {
+    const int64_t n = std::min<int64_t>(16, latent - tile * 16);
+    float numbers[16][16] = {};  // [d][key]
+    for (int64_t d = 0; d < n; ++d)
+      load_lanes<S>(block + (tile * 16 + d) * COLIBRI_KV_BLOCK).store(numbers[d]);
+    for (int64_t key = 0; key < 16; ++key) {
+      for (int64_t d = 0; d < 16; ++d) tiles[key * 16 + d] = numbers[d][key];
+    }
+  }
+}
+template <class S>
+void turn_values(const Q8Part* block, int64_t latent, float* tiles) {
+  for (int64_t tile = 0; tile < value_tiles(latent); ++tile, tiles += 256) {
+    const Q8Part& part = block[tile / 2];
+    const int8_t* fours = part.q + tile % 2 * 256;  // [4][16 keys][4]
+    float d[16];
+    Lanes16<S>::load_f16(part.d).store(d);
+    for (int64_t key = 0; key < 16; ++key) {
+      int8_t q[16];
+      for (int64_t i = 0; i < 4; ++i) std::memcpy(q + i * 4, fours + i * 64 + key * 4, 4);
+      load_scaled<S>(q, d[key]).store(tiles + key * 16);
+    }
+  }
+}
+
+// Latent keys of one sequence, whose values are turned once for all queries.
 template <class S, class T>
 struct LatentKeys {
   const T* keys;
@@ -44,22 +74,12 @@ struct LatentKeys {
   float scale;
   float* values;
 
-  void turn(const T* block, float* tiles) const {
-    for (int64_t tile = 0; tile < value_tiles(latent); ++tile, tiles += 256) {
-      const int64_t n = std::min<int64_t>(16, latent - tile * 16);
-      float numbers[16][16] = {};  // [d][key]
-      for (int64_t d = 0; d < n; ++d)
-        load_lanes<S>(block + (tile * 16 + d) * COLIBRI_KV_BLOCK).store(numbers[d]);
-      for (int64_t key = 0; key < 16; ++key) {
-        for (int64_t d = 0; d < 16; ++d) tiles[key * 16 + d] = numbers[d][key];
-      }
-    }
-  }
-
   StepKeys<T, float> step(int64_t first, int64_t end) const {
-    const T* block = keys + first / COLIBRI_KV_BLOCK * key_block_size(key_dim);
-    for (int64_t i = 0; first + i * COLIBRI_KV_BLOCK < end; ++i)
-      turn(block + i * key_block_size(key_dim), values + i * value_block_size(latent));
+    const T* block = keys + first / COLIBRI_KV_BLOCK * key_block_size<T>(key_dim);
+    for (int64_t i = 0; first + i * COLIBRI_KV_BLOCK < end; ++i) {
+      float* tiles = values + i * value_block_size<float>(latent);
+      turn_values<S>(block + i * key_block_size<T>(key_dim), latent, tiles);
+    }
     return {block, values, first, key_dim, scale};
   }
 };
@@ -88,7 +108,12 @@ colibri_status attend_latent_rows(const OperatorState& state,
       scratch.attention.queries[count].start(q, 0, position + 1);
     }
   }
-  if (a.cache_dtype == COLIBRI_CODEC_F16) {
+  if (a.cache_dtype == COLIBRI_CODEC_Q8_0) {
+    const auto* keys = reinterpret_cast<const Q8Part*>(cache.keys);
+    prepare_queries<S>(scratch.attention, count, key_dim);
+    attend<S>(LatentKeys<S, Q8Part>{keys, a.latent, key_dim, a.scale, scratch.values},
+              scratch.attention, count);
+  } else if (a.cache_dtype == COLIBRI_CODEC_F16) {
     const auto* keys = reinterpret_cast<const uint16_t*>(cache.keys);
     attend<S>(LatentKeys<S, uint16_t>{keys, a.latent, key_dim, a.scale, scratch.values},
               scratch.attention, count);

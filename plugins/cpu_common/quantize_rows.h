@@ -2,6 +2,7 @@
 // Rows to their prepared form q8_32.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -53,6 +54,15 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
     for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
     to.sum[2 * block + half] = static_cast<int16_t>(total);
   }
+}
+
+// The same from n floats, of which 32 are taken; what is missing is 0.
+template <class S>
+COLIBRI_INLINE void quantize_padded(const float* x, int64_t n, PreparedRow to, int64_t block) {
+  if (n >= kBlockCols) return quantize_block<S>(x, to, block);
+  float padded[kBlockCols] = {};
+  std::copy_n(x, n, padded);
+  quantize_block<S>(padded, to, block);
 }
 
 template <class S>

@@ -25,8 +25,8 @@ colibri_status attend_row(const OperatorState& state, const colibri_attention_ar
   const AttentionQuery::Shape shape = {a.head_dim, a.head_dim, a.scale};
   for (int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
     const AttentionQuery query(*state.math, shape, cache, kv_head,
-                               cpu::f32_row(call.q, row) + head * a.head_dim);
-    query.run(first, position + 1, a.sinks == 1 ? call.sink + head : nullptr, memory,
+                               cpu::f32_row(call.q, row) + head * a.head_dim, memory);
+    query.run(first, position + 1, a.sinks == 1 ? call.sink + head : nullptr,
               cpu::f32_row(call.output, row) + head * a.head_dim);
   }
   return COLIBRI_OK;
@@ -35,7 +35,7 @@ colibri_status attend_row(const OperatorState& state, const colibri_attention_ar
 }  // namespace
 
 int64_t attention_scratch_bytes(const OperatorState& state) {
-  return 2 * state.attention.head_dim * 4;
+  return AttentionQuery::memory_bytes(state.attention.head_dim, state.attention.head_dim);
 }
 
 // output = softmax(scale * q K) V over the keys that the row sees, and the sink

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "plugins/cpu_generic/lane_sum.h"
+#include "plugins/cpu_generic/prepare_block.h"
 
 namespace colibri::cpu_generic {
 namespace {
@@ -15,12 +16,46 @@ constexpr int64_t kSplitKeys = 1024;
 
 }  // namespace
 
-void AttentionQuery::run(int64_t begin, int64_t end, const float* sink, float* memory,
-                         float* out) const {
+AttentionQuery::AttentionQuery(const colibri_math& math, const Shape& shape, const KvCache& cache,
+                               int64_t kv_head, const float* q, float* memory)
+    : math_(math),
+      a_(shape),
+      cache_(cache),
+      kv_head_(kv_head),
+      q_(q),
+      memory_(memory),
+      prepared_(cpu::prepared_row(reinterpret_cast<uint8_t*>(memory + 2 * shape.value_dim),
+                                  cpu::q8_parts(shape.key_dim) * 32)) {
+  if (!cache.quantised()) return;
+  for (int64_t part = 0; part < cpu::q8_parts(a_.key_dim); ++part) {
+    float numbers[32] = {};
+    std::copy(q + part * 32, q + std::min(part * 32 + 32, a_.key_dim), numbers);
+    prepare_block(numbers, prepared_, part);
+  }
+}
+
+float AttentionQuery::product(int64_t key) const {
+  float dot = 0;
+  if (!cache_.quantised()) {
+    for (int64_t i = 0; i < a_.key_dim; ++i)
+      dot = std::fma(q_[i], cache_.key(kv_head_, key, i), dot);
+    return dot;
+  }
+  for (int64_t part = 0; part < cpu::q8_parts(a_.key_dim); ++part) {
+    int32_t products = 0;
+    for (int64_t i = part * 32; i < part * 32 + 32; ++i)
+      products += prepared_.q[i] * cache_.key_q(kv_head_, key, i);
+    const float scale = cache_.key_scale(kv_head_, key, part * 32) * prepared_.scale[part];
+    dot = std::fma(static_cast<float>(products), scale, dot);
+  }
+  return dot;
+}
+
+void AttentionQuery::run(int64_t begin, int64_t end, const float* sink, float* out) const {
   Softmax all = {};
   for (int64_t split = begin / kSplitKeys * kSplitKeys; split < end; split += kSplitKeys) {
     Softmax part = {-std::numeric_limits<float>::infinity(), 0,
-                    split <= begin ? memory : memory + a_.value_dim};
+                    split <= begin ? memory_ : memory_ + a_.value_dim};
     run_split(std::max(begin, split), std::min(end, split + kSplitKeys), &part);
     if (split <= begin) {
       all = part;
@@ -41,10 +76,7 @@ void AttentionQuery::run_split(int64_t begin, int64_t end, Softmax* part) const 
     float w[kStepKeys];  // scores, then weights; of key step + i
     float most = part->most;
     for (int64_t key = first; key < last; ++key) {
-      float dot = 0;
-      for (int64_t i = 0; i < a_.key_dim; ++i)
-        dot = std::fma(q_[i], cache_.key(kv_head_, key, i), dot);
-      w[key - step] = dot * a_.scale;
+      w[key - step] = product(key) * a_.scale;
       if (w[key - step] > most) most = w[key - step];
     }
     if (first > begin) {  // what was summed so far, under the new maximum

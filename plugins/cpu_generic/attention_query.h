@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "colibri/plugin.h"
+#include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_generic/kv_cache.h"
 
 namespace colibri::cpu_generic {
@@ -15,14 +16,17 @@ class AttentionQuery {
     int64_t key_dim, value_dim;
     float scale;  // on the dot product of query and key
   };
+  // Of the memory that a query works in.
+  static int64_t memory_bytes(int64_t key_dim, int64_t value_dim) {
+    return 2 * value_dim * 4 + cpu::q8_parts(key_dim) * 40;
+  }
   // q is [key_dim].
   AttentionQuery(const colibri_math& math, const Shape& shape, const KvCache& cache,
-                 int64_t kv_head, const float* q)
-      : math_(math), a_(shape), cache_(cache), kv_head_(kv_head), q_(q) {}
+                 int64_t kv_head, const float* q, float* memory);
 
   // out [value_dim] = softmax(scale * q K) V over the keys [begin, end), and over *sink as one more
-  // score, without a value, unless it is nullptr. Memory for 2 * value_dim floats.
-  void run(int64_t begin, int64_t end, const float* sink, float* memory, float* out) const;
+  // score, without a value, unless it is nullptr.
+  void run(int64_t begin, int64_t end, const float* sink, float* out) const;
 
  private:
   // Softmax so far: the largest score, the sum of exp(score - most), and the sum of
@@ -33,6 +37,7 @@ class AttentionQuery {
     float* values;  // [value_dim]
   };
 
+  float product(int64_t key) const;  // of the query and a key
   void run_split(int64_t begin, int64_t end, Softmax* part) const;
   void merge(const Softmax& part, Softmax* all) const;
   void merge_sink(float sink, Softmax* all) const;
@@ -42,6 +47,8 @@ class AttentionQuery {
   const KvCache& cache_;
   int64_t kv_head_;
   const float* q_;
+  float* memory_;              // [2 * value_dim]
+  cpu::PreparedRow prepared_;  // the query, padded with zeros; if the cache is quantised
 };
 
 }  // namespace colibri::cpu_generic

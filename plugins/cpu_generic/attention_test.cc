@@ -99,6 +99,11 @@ TEST(Attention, SeesOnlyTheWindow) {
 TEST(Attention, ReadsAnF16Cache) {
   check({3, 3, 20, 0}, 70, COLIBRI_CODEC_F16, 3e-3);
 }
+// Queries, keys and values are off by a 254th of the largest of 32 numbers at most.
+TEST(Attention, ReadsAQuantisedCache) {
+  check({3, 3, 20, 0}, 70, COLIBRI_CODEC_Q8_0, 2e-2);
+  check({4, 2, 80, 33}, 1100, COLIBRI_CODEC_Q8_0, 2e-2);
+}
 
 }  // namespace
 }  // namespace colibri::cpu_generic

@@ -5,7 +5,8 @@
 
 namespace colibri::cpu_generic {
 
-// Keys and values into their caches, rounded to nearest even if the cache is f16.
+// Keys and values into their caches, rounded to nearest even if the cache is f16, quantised if it is
+// q8_0.
 colibri_status kv_write(const OperatorState& state, const void* arguments, TaskRange tasks, void*) {
   const auto& call = *static_cast<const colibri_kv_write_args*>(arguments);
   const auto& a = state.kv_write;
@@ -21,12 +22,9 @@ colibri_status kv_write(const OperatorState& state, const void* arguments, TaskR
     if (found.keys == nullptr || position >= found.blocks * 16) return COLIBRI_INVALID_ARGUMENT;
     KvCache cache(found, a.cache_dtype, a.head_dim);
     for (int64_t head = 0; head < a.kv_heads; ++head) {
-      const float* key = cpu::f32_row(call.k, row) + head * a.head_dim;
-      for (int64_t i = 0; i < a.head_dim; ++i) cache.set_key(head, position, i, key[i]);
+      cache.set_key(head, position, cpu::f32_row(call.k, row) + head * a.head_dim);
       if (a.keys_only == 1) continue;
-      const float* value = cpu::f32_row(call.v, row) + head * a.head_dim;
-      for (int64_t i = 0; i < a.head_dim; ++i) cache.set_value(head, position, i, value[i]);
-      for (int64_t i = a.head_dim; i % 16 != 0; ++i) cache.set_value(head, position, i, 0);
+      cache.set_value(head, position, cpu::f32_row(call.v, row) + head * a.head_dim);
     }
   }
   return COLIBRI_OK;

@@ -10,7 +10,7 @@
 namespace colibri::cpu_generic {
 namespace {
 
-// Heads [head_begin, head_begin + kLatentHeads) of one row; memory for 3 * latent + rope_dims floats.
+// Heads [head_begin, head_begin + kLatentHeads) of one row; memory for a query and its numbers.
 colibri_status attend_row(const OperatorState& state, const colibri_mla_attention_args& call,
                           int64_t row, int64_t head_begin, float* memory) {
   const auto& a = state.mla_attention;
@@ -21,14 +21,15 @@ colibri_status attend_row(const OperatorState& state, const colibri_mla_attentio
   const cpu::KeyValueCache found = cpu::key_cache(call.cache[sequence], a.cache_dtype, 1, key_dim);
   if (found.keys == nullptr || position >= found.blocks * 16) return COLIBRI_INVALID_ARGUMENT;
   const KvCache cache(found, a.cache_dtype, key_dim);
-  float* q = memory + 2 * a.latent;
+  float* q = memory;
   const int64_t head_end = std::min(head_begin + cpu::kLatentHeads, a.heads);
   for (int64_t head = head_begin; head < head_end; ++head) {
     const int64_t at = row * a.heads + head;
     std::copy_n(cpu::f32_row(call.q_latent, at), a.latent, q);
     std::copy_n(cpu::f32_row(call.q_rope, at), a.rope_dims, q + a.latent);
-    const AttentionQuery query(*state.math, {key_dim, a.latent, a.scale}, cache, 0, q);
-    query.run(0, position + 1, nullptr, memory, cpu::f32_row(call.output, at));
+    const AttentionQuery query(*state.math, {key_dim, a.latent, a.scale}, cache, 0, q,
+                               memory + key_dim);
+    query.run(0, position + 1, nullptr, cpu::f32_row(call.output, at));
   }
   return COLIBRI_OK;
 }
@@ -36,7 +37,8 @@ colibri_status attend_row(const OperatorState& state, const colibri_mla_attentio
 }  // namespace
 
 int64_t mla_attention_scratch_bytes(const OperatorState& state) {
-  return (3 * state.mla_attention.latent + state.mla_attention.rope_dims) * 4;
+  const int64_t key_dim = state.mla_attention.latent + state.mla_attention.rope_dims;
+  return key_dim * 4 + AttentionQuery::memory_bytes(key_dim, state.mla_attention.latent);
 }
 
 // attention with one key head, whose keys are [latent | rope] and whose values are the latent part

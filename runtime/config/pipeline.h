@@ -92,7 +92,7 @@ struct Pipeline {
 
   struct Context {
     std::optional<uint32_t> max_tokens;  // nullopt = auto, see kAutoContextTokens
-    uint32_t kv = 0;                     // COLIBRI_CODEC_F16 or COLIBRI_CODEC_F32
+    uint32_t kv = 0;                     // COLIBRI_CODEC_F16, _F32 or _Q8_0
     uint32_t prefill_chunk = 0;          // most prompt tokens of one forward pass
   } context;
 

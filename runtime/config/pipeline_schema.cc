@@ -197,7 +197,8 @@ constexpr Field kExperts[] = {
 };
 constexpr Table kExpertsTable = {"experts", kExperts};
 
-constexpr Choice kCacheCodecs[] = {{"f16", COLIBRI_CODEC_F16}, {"f32", COLIBRI_CODEC_F32}};
+constexpr Choice kCacheCodecs[] = {
+    {"f16", COLIBRI_CODEC_F16}, {"f32", COLIBRI_CODEC_F32}, {"q8_0", COLIBRI_CODEC_Q8_0}};
 
 constexpr Field kContext[] = {
     field<&Pipeline::Context::max_tokens>({
@@ -211,8 +212,8 @@ constexpr Field kContext[] = {
     field<&Pipeline::Context::kv, &kChoiceType<uint32_t>>({
         .name = "kv",
         .fallback = "f16",
-        .doc = "Codec of the key and value cache. f32 takes twice the memory; the choice changes "
-               "the answer.",
+        .doc = "Codec of the key and value cache. f32 takes twice the memory of f16, q8_0 half of "
+               "it; the choice changes the answer.",
         .choices = kCacheCodecs,
     }),
     field<&Pipeline::Context::prefill_chunk>({

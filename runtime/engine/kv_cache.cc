@@ -6,26 +6,31 @@ namespace {
 
 constexpr int64_t kBlock = COLIBRI_KV_BLOCK;
 
-int64_t blocks_of(int64_t n) {
-  return (n + kBlock - 1) / kBlock;
-}
-int64_t element_bytes(uint32_t codec) {
-  return codec == COLIBRI_CODEC_F16 ? 2 : 4;
+// Bytes of one part of 32 numbers of the 16 keys or values of a block in q8_0.
+constexpr int64_t kQ8PartBytes = 16 * 2 + 16 * 32;
+
+int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
 }
 
-// [heads, blocks, inner, 16], dense.
-colibri_tensor cache_view(uint32_t codec, int64_t heads, int64_t blocks, int64_t inner) {
+// [heads, blocks, width, 16], dense. width: of a key or value with its padding.
+colibri_tensor cache_view(uint32_t codec, int64_t heads, int64_t blocks, int64_t width) {
   colibri_tensor tensor = {};
   tensor.struct_size = sizeof(tensor);
   tensor.dtype = codec;
   tensor.rank = 4;
-  const int64_t shape[4] = {heads, blocks, inner, kBlock};
-  int64_t stride = element_bytes(codec);
-  for (int i = 3; i >= 0; --i) {
-    tensor.shape[i] = shape[i];
-    tensor.stride[i] = stride;
-    stride *= shape[i];
+  tensor.shape[0] = heads;
+  tensor.shape[1] = blocks;
+  tensor.shape[2] = width;
+  tensor.shape[3] = kBlock;
+  if (codec == COLIBRI_CODEC_Q8_0) {
+    tensor.stride[1] = width / 32 * kQ8PartBytes;
+  } else {
+    tensor.stride[3] = codec == COLIBRI_CODEC_F16 ? 2 : 4;
+    tensor.stride[2] = kBlock * tensor.stride[3];
+    tensor.stride[1] = width * tensor.stride[2];
   }
+  tensor.stride[0] = blocks * tensor.stride[1];
   return tensor;
 }
 
@@ -38,12 +43,14 @@ struct Views {
 };
 
 Views views(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens) {
-  const int64_t blocks = blocks_of(max_tokens);
+  const int64_t blocks = round_up(max_tokens, kBlock) / kBlock;
+  const auto view = [&](int64_t heads, int64_t n, int64_t unit) {
+    return cache_view(codec, heads, blocks, round_up(n, codec == COLIBRI_CODEC_Q8_0 ? 32 : unit));
+  };
   if (spec.attention == model::AttentionKind::kMla) {
-    return {cache_view(codec, 1, blocks, spec.latent + spec.rope.dims), {}};
+    return {view(1, spec.latent + spec.rope.dims, 1), {}};
   }
-  return {cache_view(codec, spec.kv_heads, blocks, spec.head_dim),
-          cache_view(codec, spec.kv_heads, blocks, blocks_of(spec.head_dim) * kBlock)};
+  return {view(spec.kv_heads, spec.head_dim, 1), view(spec.kv_heads, spec.head_dim, 16)};
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ void check_one(Checker& checker, Random& random, uint32_t dtype, const Shape& sh
 
 void check_attention(Checker& checker) {
   Random random(7);
-  for (uint32_t dtype : {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16}) {
+  for (uint32_t dtype : kCacheCodecs) {
     // one row, around the borders of blocks, steps and splits
     for (int32_t position : {0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 1023, 1024, 1030}) {
       if (checker.quick() && position > 65 && position != 1024) continue;

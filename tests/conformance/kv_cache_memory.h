@@ -24,6 +24,7 @@ class KvCacheMemory {
   std::vector<Output> outputs() const;
 
  private:
+  void fill_parts(Random& random, int64_t filled);  // of q8_0
   void set(const Memory& memory, int64_t index, float x) const;
 
   uint32_t dtype_;

@@ -45,7 +45,7 @@ void check_one(Checker& checker, Random& random, uint32_t dtype, int64_t heads, 
 
 void check_kv_write(Checker& checker) {
   Random random(6);
-  for (uint32_t dtype : {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16}) {
+  for (uint32_t dtype : kCacheCodecs) {
     for (int64_t head_dim : {1, 20, 24, 64, 128}) {
       for (Style style : {Style::kPlain, Style::kExtreme, Style::kNotFinite}) {
         for (int64_t rows : {0, 1, 7}) {

@@ -64,7 +64,7 @@ void check_mla_attention(Checker& checker) {
   Random random(10);
   const std::vector<int32_t> mixed = {30, 7, 8, 100, 0, 64, 63, 3, 3};
   const std::vector<int32_t> sequences = {0, 1, 1, 0, 0, 1, 1, 0, 1};
-  for (uint32_t dtype : {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16}) {
+  for (uint32_t dtype : kCacheCodecs) {
     for (int32_t position : {0, 15, 16, 63, 64, 1023, 1024, 1030}) {
       if (checker.quick() && position > 64 && position != 1024) continue;
       check_one(checker, random, dtype, {2, 20, 6}, chunk(position, 1), {}, Style::kPlain);

@@ -20,6 +20,8 @@ inline constexpr uint32_t kQuantisedCodecs[] = {
     COLIBRI_CODEC_Q5_1, COLIBRI_CODEC_Q2_K, COLIBRI_CODEC_Q3_K,   COLIBRI_CODEC_Q4_K,
     COLIBRI_CODEC_Q5_K, COLIBRI_CODEC_Q6_K, COLIBRI_CODEC_IQ4_NL, COLIBRI_CODEC_IQ4_XS,
     COLIBRI_CODEC_MXFP4};
+inline constexpr uint32_t kCacheCodecs[] = {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16,
+                                            COLIBRI_CODEC_Q8_0};
 // Those that are computed with as the f32 numbers they stand for.
 inline constexpr uint32_t kDecodedCodecs[] = {COLIBRI_CODEC_F8_E4M3_128};
 inline bool is_quantised(uint32_t codec) {

@@ -58,9 +58,8 @@ struct Mode {
   Settings settings;
 };
 const std::vector<Mode> kModes = {
-    {"stored-f32", {"context.kv=f32"}},
-    {"stored-f16", {"context.kv=f16"}},
-    {"q8_0", {"model.quantize=q8_0"}},
+    {"stored-f32", {"context.kv=f32"}},      {"stored-f16", {"context.kv=f16"}},
+    {"stored-kv-q8_0", {"context.kv=q8_0"}}, {"q8_0", {"model.quantize=q8_0"}},
     {"q4_0", {"model.quantize=q4_0"}},
 };
 

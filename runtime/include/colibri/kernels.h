@@ -56,10 +56,15 @@ typedef struct colibri_tensor { /* a view; the buffer belongs to the host, or to
  *                    byte i of vector v are those of column 16v+4k+i */
 enum { COLIBRI_LAYOUT_ROWS = 0, COLIBRI_LAYOUT_R8 = 1, COLIBRI_LAYOUT_PRIVATE = 0x10000 };
 
-/* Key and value cache of one sequence and one layer, blocks of 16 keys, f16 or f32, 64-byte aligned:
+/* Key and value cache of one sequence and one layer, blocks of 16 keys, 64-byte aligned. f16 or f32:
  *   K  [kv_heads][blocks][head_dim][16 keys]
  *   V  [kv_heads][blocks][ceil(head_dim/16) tiles][16 keys][16 of head_dim], the last tile padded with zeros
- * The latent cache of mla_attention is a K cache of one head of latent + rope_dims elements, and no V cache. */
+ * q8_0: a key or value is ceil(head_dim/32) parts of 32 numbers, the last padded with zeros, each with one scale. A part of
+ * the 16 keys of a block is 544 bytes, f16 d[16 keys] and then int8 q:
+ *   K  [kv_heads][blocks][parts]{d, q[8][16 keys][4]}
+ *   V  [kv_heads][blocks][parts]{d, q[2][16 keys][16]}
+ * The shape of a cache's tensor is [kv_heads, blocks, numbers of a key or value with their padding, 16]. The latent cache
+ * of mla_attention is a K cache of one head of latent + rope_dims numbers, and no V cache. */
 enum { COLIBRI_KV_BLOCK = 16 };
 
 enum { /* operators; in brackets the weights of their description */
@@ -128,7 +133,7 @@ typedef struct colibri_rope_attributes {
 
 typedef struct colibri_kv_write_attributes {
   uint32_t struct_size;
-  uint32_t cache_dtype; /* F32 or F16 (rounded to nearest even) */
+  uint32_t cache_dtype; /* F32, F16 (rounded to nearest even) or Q8_0 */
   int64_t kv_heads, head_dim;
   uint32_t keys_only;   /* 1 = a latent cache: there are no values */
 } colibri_kv_write_attributes;
@@ -268,8 +273,8 @@ typedef struct colibri_kv_write_args {
   colibri_tensor k, v;            /* f32 [rows, kv_heads * head_dim] */
   const int32_t* position;        /* [rows] key position of each row */
   const int32_t* sequence;        /* [rows] index into the caches; NULL = all 0 */
-  const colibri_tensor* k_cache;  /* [sequences], each [kv_heads, blocks, head_dim, 16] */
-  const colibri_tensor* v_cache;  /* [sequences], each [kv_heads, blocks, tiles * 16, 16]; keys_only: v and it are unused */
+  const colibri_tensor* k_cache;  /* [sequences], each [kv_heads, blocks, key width, 16] */
+  const colibri_tensor* v_cache;  /* [sequences], each [kv_heads, blocks, value width, 16]; keys_only: v and it are unused */
 } colibri_kv_write_args;
 
 typedef struct colibri_attention_args {
@@ -290,7 +295,7 @@ typedef struct colibri_mla_attention_args {
   colibri_tensor output;         /* f32 [rows * heads, latent] */
   const int32_t* position;       /* [rows]; keys up to it are in the cache */
   const int32_t* sequence;       /* [rows]; NULL = all 0 */
-  const colibri_tensor* cache;   /* [sequences], each [1, blocks, latent + rope_dims, 16] */
+  const colibri_tensor* cache;   /* [sequences], each [1, blocks, key width of latent + rope_dims, 16] */
 } colibri_mla_attention_args;
 
 typedef struct colibri_router_args {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights times values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "plugins/cpu_common/attention_query.h"
+#include "plugins/cpu_common/simd.h"
+
+namespace colibri::cpu {
+
+// 16 numbers of each of 16 values.
+template <class S, class V>
+struct ValueTile {
+  const V* numbers;
+
+  COLIBRI_INLINE void open(const V* block, int64_t tile) { numbers = block + tile * 256; }
+  COLIBRI_INLINE Lanes16<S> load(int64_t value) const {
+    return load_lanes<S>(numbers + value * 16);
+  }
+};
+template <class S>
+struct ValueTile<S, Q8Part> {
+  const int8_t* q;
+  alignas(64) float d[COLIBRI_KV_BLOCK];
+
+  COLIBRI_INLINE void open(const Q8Part* block, int64_t tile) {
+    q = block[tile / 2].q + tile % 2 * 256;
+    Lanes16<S>::load_f16(block[tile / 2].d).store(d);
+  }
+  COLIBRI_INLINE Lanes16<S> load(int64_t value) const {
+    return load_scaled<S>(q + value * 16, d[value]);
+  }
+};
+
+// sums of query i += weights times B tiles of values of the keys in the range, keys ascending.
+template <class S, int Q, int B, class K, class V>
+COLIBRI_INLINE void add_tiles(const StepKeys<K, V>& step, KeyRange range,
+                              const float (*weights)[kStepKeys], float* sums, int64_t width,
+                              int64_t tile) {
+  Lanes16<S> acc[Q][B];
+  COLIBRI_UNROLL
+  for (int i = 0; i < Q; ++i) {
+    COLIBRI_UNROLL
+    for (int b = 0; b < B; ++b) acc[i][b] = Lanes16<S>::load(sums + i * width + (tile + b) * 16);
+  }
+  for (int64_t key = range.begin; key < range.end;) {
+    const int64_t block = key / COLIBRI_KV_BLOCK;
+    const V* values = step.values + block * value_block_size<V>(width);
+    ValueTile<S, V> tiles[B];
+    COLIBRI_UNROLL
+    for (int b = 0; b < B; ++b) tiles[b].open(values, tile + b);
+    const int64_t end = std::min(range.end, (block + 1) * COLIBRI_KV_BLOCK);
+    for (; key < end; ++key) {
+      Lanes16<S> value[B];
+      COLIBRI_UNROLL
+      for (int b = 0; b < B; ++b) value[b] = tiles[b].load(key % COLIBRI_KV_BLOCK);
+      COLIBRI_UNROLL
+      for (int i = 0; i < Q; ++i) {
+        const typename S::F w = S::set(weights[i][key]);
+        COLIBRI_UNROLL
+        for (int b = 0; b < B; ++b) acc[i][b] = fma(w, value[b], acc[i][b]);
+      }
+    }
+  }
+  COLIBRI_UNROLL
+  for (int i = 0; i < Q; ++i) {
+    COLIBRI_UNROLL
+    for (int b = 0; b < B; ++b) acc[i][b].store(sums + i * width + (tile + b) * 16);
+  }
+}
+
+// The same for all tiles.
+template <class S, int Q, class K, class V>
+void add_values(const StepKeys<K, V>& step, KeyRange range, const float (*weights)[kStepKeys],
+                float* sums, int64_t width) {
+  constexpr int B = kBlocksAtOnce<S, Q>;
+  int64_t tile = 0;
+  for (; tile + B <= width / 16; tile += B)
+    add_tiles<S, Q, B>(step, range, weights, sums, width, tile);
+  for (; tile < width / 16; ++tile) add_tiles<S, Q, 1>(step, range, weights, sums, width, tile);
+}
+
+}  // namespace colibri::cpu
