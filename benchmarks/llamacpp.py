@@ -30,13 +30,15 @@ def version() -> str:
 
 
 class Llama:
-    def __init__(self, path: str):
+    def __init__(self, path: str, mmap: bool = False):
         self._log = lib.llama_log_callback(lambda level, text, data: None)
         lib.llama_log_set(self._log, None)
         lib.llama_backend_init()
         parameters = lib.llama_model_default_params()
         parameters.n_gpu_layers = 0
-        parameters.use_mmap = False
+        parameters.use_mmap = mmap
+        if mmap:
+            parameters.use_extra_bufts = False  # they would copy the weights out of the file
         self.model = lib.llama_model_load_from_file(path.encode(), parameters)
         if not self.model:
             raise RuntimeError(f"llama.cpp does not load {path}")

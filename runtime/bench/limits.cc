@@ -15,8 +15,10 @@ constexpr uint64_t kMostProbed = 512u << 20;
 
 Status Limits::measure(ThreadPool& pool, uint64_t bytes, const machine::Profile& profile) {
   const unsigned threads = pool.threads();
-  COLIBRI_ASSIGN(const double speed,
-                 machine::measure_read_bandwidth(pool, threads, std::min(bytes, kMostProbed)));
+  // Not what the expert store has left for others.
+  COLIBRI_ASSIGN(const machine::Profile now_free, machine::Profile::detect());
+  const uint64_t probed = std::min({bytes, kMostProbed, now_free.memory_available / 4});
+  COLIBRI_ASSIGN(const double speed, machine::measure_read_bandwidth(pool, threads, probed));
   read = std::max(read, speed);
   const auto now = machine::measure_compute_rates(pool, threads, profile.cpu_features);
   rates.int8 = std::max(rates.int8, now.int8);

@@ -12,11 +12,12 @@ Result<double> replayed_hits(const engine::Plan& plan, const std::string& path) 
   COLIBRI_ASSIGN(const experts::RouteTrace trace, experts::read_route_trace(path));
   COLIBRI_TRY(check_trace_of(plan, trace, path));
   const plugin::Plugin& policy = plan.policy->plugin();
-  COLIBRI_ASSIGN(const experts::ReplayResult result,
-                 experts::replay(trace, plan.memory.slots(),
-                                 {policy.id(),
-                                  policy.interface<colibri_cache_policy_1>("colibri.cache_policy/1"),
-                                  plan.policy->host()}));
+  COLIBRI_ASSIGN(
+      const experts::ReplayResult result,
+      experts::replay(
+          trace, plan.memory.slots(),
+          {policy.id(), policy.interface<colibri_cache_policy_1>("colibri.cache_policy/1"),
+           plan.policy->host()}));
   return static_cast<double>(result.decode_hits) / static_cast<double>(trace.asked_in_decoding());
 }
 
@@ -33,8 +34,9 @@ Status check_trace_of(const engine::Plan& plan, const experts::RouteTrace& trace
                             std::to_string(shape.top_k));
   }
   if (trace.asked_in_decoding() == 0) {
-    return invalid_argument(file + ": holds no step of a single token, so it tells nothing of "
-                                   "decoding");
+    return invalid_argument(file +
+                            ": holds no step of a single token, so it tells nothing of "
+                            "decoding");
   }
   return {};
 }

@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kInFlight = 8;  // reads at a time
 constexpr double kSeconds = 0.25;
-constexpr uint64_t kPage = 4096;  // what offsets, lengths and memory of direct reads are multiples of
+constexpr uint64_t kPage =
+    4096;  // what offsets, lengths and memory of direct reads are multiples of
 constexpr uint64_t kMostRead = 8u << 20;  // of one read: longer ones are not faster
 
 struct Descriptor {
@@ -45,8 +46,8 @@ Result<double> measure_disk_rate(const std::filesystem::path& path, uint64_t rea
   if (file.value < 0 || ::fstat(file.value, &info) != 0) return failed(path, errno);
   if (info.st_size == 0) return invalid_argument(path.string() + ": is empty");
   const auto pages = (static_cast<uint64_t>(info.st_size) + kPage - 1) / kPage;
-  const uint64_t length = std::clamp(align_up(read_bytes, kPage), kPage,
-                                     std::min(kMostRead, pages * kPage));
+  const uint64_t length =
+      std::clamp(align_up(read_bytes, kPage), kPage, std::min(kMostRead, pages * kPage));
   const uint64_t places = pages - length / kPage + 1;
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(kInFlight));
   COLIBRI_ASSIGN(const Memory memory,
