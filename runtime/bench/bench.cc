@@ -192,14 +192,14 @@ Status Bench::measure(Test& test, bool counts) {
 }
 
 Status Bench::record(Test& test) {
-  Recorder recorder(context_->threads());
+  Recorder recorder(context_->batch().threads());
   const auto keep = [&](const std::string& name, Clock::time_point begin, Breakdown& part) {
     const auto end = Clock::now();
     part.add(recorder, begin, end);
     if (report_.trace) report_.trace->add(name, recorder, begin, end);
     recorder.clear();
   };
-  context_->record_to(&recorder);
+  context_->batch().record_to(&recorder);
   auto begin = Clock::now();
   Status status = prefill(test.prompt_tokens);
   keep("prompt of " + std::to_string(test.prompt_tokens), begin, test.prefill.emplace());
@@ -209,7 +209,7 @@ Status Bench::record(Test& test) {
     status = forward({&report_.settings.ids[test.prompt_tokens + i], 1});
     keep("token " + std::to_string(test.prompt_tokens + i), begin, *test.decode);
   }
-  context_->record_to(nullptr);
+  context_->batch().record_to(nullptr);
   return status;
 }
 

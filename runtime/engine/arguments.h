@@ -14,17 +14,19 @@ Arguments arguments() {
   return made;
 }
 
-// A product with one weight: one group of all rows. Without an operator it is nothing.
+// A product with one weight: one group of all rows of the output. Without an operator it is nothing.
 class Product {
  public:
-  // The input as it is and as q8_32; the weight takes one of them.
+  // The input as it is and as q8_32; the weight takes one of them. row_index: the input's row of
+  // each of the output's; null = the same.
   Product(const Linear& linear, const colibri_tensor& input, const colibri_tensor& input_prepared,
-          const colibri_tensor& output)
+          const colibri_tensor& output, const int32_t* row_index = nullptr)
       : groups_{0, output.shape[0]}, arguments_(arguments<colibri_grouped_matmul_args>()) {
     if (linear.op == nullptr) return;
     arguments_.weights_per_group = 1;
     arguments_.groups = 1;
     arguments_.group_begin = groups_;
+    arguments_.row_index = row_index;
     arguments_.weight = &linear.weight->tensor;
     arguments_.bias = linear.bias == nullptr ? nullptr : &linear.bias->tensor;
     arguments_.input = prepared(*linear.weight) ? input_prepared : input;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of a layer: grouped queries, and multi-head latent attention.
 #include "runtime/engine/arguments.h"
+#include "runtime/engine/batch.h"
 #include "runtime/engine/context.h"
 
 namespace colibri::engine {
@@ -18,34 +19,34 @@ colibri_rope_args rope_arguments(const RopeTable& table, const int32_t* position
 
 }  // namespace
 
-Status Context::attend(const Layer& layer, size_t index, PassRows pass) {
-  const int64_t rows = pass.rows;
-  const colibri_tensor normed = work_.normed.view(rows);
-  const auto norm = norm_arguments(layer.attention_norm, work_.residual.view(rows), normed);
-  COLIBRI_TRY(runner_.run_light(rows, {{layer.attention_norm.op, &norm}}));
-  const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows));
-  COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_attention_input, &prepare}}));
-  COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, index, pass)
-                        : attend_gqa(*layer.gqa, index, pass));
-  if (pass.wanted < rows) work_.residual.move_to_front(pass.first(), pass.wanted);
-  const colibri_tensor attended = work_.attended.view(pass.wanted);
-  const colibri_tensor attended_prepared = work_.attended_prepared.view(pass.wanted);
+Status Batch::attend(const Layer& layer, size_t index, const Leaving& leaving) {
+  for (size_t i = 0; i < sequences_.size(); ++i) {
+    k_cache_[i] = *sequences_[i]->cache_.k(index);
+    v_cache_[i] = *sequences_[i]->cache_.v(index);
+  }
+  const colibri_tensor normed = work_.normed.view(rows_);
+  const auto norm = norm_arguments(layer.attention_norm, work_.residual.view(rows_), normed);
+  COLIBRI_TRY(runner_.run_light(rows_, {{layer.attention_norm.op, &norm}}));
+  const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows_));
+  COLIBRI_TRY(runner_.run_light(rows_, {{layer.quantize_attention_input, &prepare}}));
+  COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, leaving) : attend_gqa(*layer.gqa, leaving));
+  if (leaving.index != nullptr) work_.residual.gather(leaving.index, leaving.rows);
+  const colibri_tensor attended = work_.attended.view(leaving.rows);
+  const colibri_tensor attended_prepared = work_.attended_prepared.view(leaving.rows);
   const auto prepare_out = quantize_arguments(attended, attended_prepared);
-  COLIBRI_TRY(runner_.run_light(pass.wanted, {{layer.quantize_attention_output, &prepare_out}}));
-  const Product o(layer.o, attended, attended_prepared, work_.branch.view(pass.wanted));
+  COLIBRI_TRY(runner_.run_light(leaving.rows, {{layer.quantize_attention_output, &prepare_out}}));
+  const Product o(layer.o, attended, attended_prepared, work_.branch.view(leaving.rows));
   COLIBRI_TRY(runner_.run({{layer.o.op, o.get()}}));
-  return add(layer, pass.wanted, nullptr);
+  return add(layer, leaving.rows, nullptr);
 }
 
-Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows pass) {
+Status Batch::attend_gqa(const GqaAttention& attention, const Leaving& leaving) {
   const model::ModelSpec& spec = *parts_.spec;
-  const int64_t rows = pass.rows, first = pass.first();
-  const colibri_tensor normed = work_.normed.view(rows);
-  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows);
-  const colibri_tensor q = work_.q.view(pass.wanted);
-  const colibri_tensor k = work_.k.view(rows), v = work_.v.view(rows);
-  const Product q_product(attention.q, work_.normed.view(pass.wanted, first),
-                          work_.normed_prepared.view(pass.wanted, first), q);
+  const colibri_tensor normed = work_.normed.view(rows_);
+  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows_);
+  const colibri_tensor q = work_.q.view(leaving.rows);
+  const colibri_tensor k = work_.k.view(rows_), v = work_.v.view(rows_);
+  const Product q_product(attention.q, normed, normed_prepared, q, leaving.index);
   const Product k_product(attention.k, normed, normed_prepared, k);
   const Product v_product(attention.v, normed, normed_prepared, v);
   COLIBRI_TRY(runner_.run({{attention.q.op, q_product.get()},
@@ -58,25 +59,27 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows
   const auto q_norm = norm_arguments(attention.q_norm, q_rows, q_rows);
   const auto k_norm = norm_arguments(attention.k_norm, k_rows, k_rows);
   COLIBRI_TRY(
-      runner_.run_light(rows, {{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
-  const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
+      runner_.run_light(rows_, {{attention.q_norm.op, &q_norm}, {attention.k_norm.op, &k_norm}}));
+  const auto rope_q = rope_arguments(*parts_.rope, leaving.position, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, k);
-  COLIBRI_TRY(runner_.run_light(rows, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+  COLIBRI_TRY(runner_.run_light(rows_, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
   auto write = arguments<colibri_kv_write_args>();
   write.k = k;
   write.v = v;
   write.position = work_.position;
-  write.k_cache = cache_.k(index);
-  write.v_cache = cache_.v(index);
-  COLIBRI_TRY(runner_.run_light(rows, {{attention.kv_write, &write}}));
+  write.sequence = sequence();
+  write.k_cache = k_cache_.data();
+  write.v_cache = v_cache_.data();
+  COLIBRI_TRY(runner_.run_light(rows_, {{attention.kv_write, &write}}));
 
   auto attend = arguments<colibri_attention_args>();
   attend.q = q;
-  attend.output = work_.attended.view(pass.wanted);
-  attend.position = work_.position + first;
-  attend.k_cache = cache_.k(index);
-  attend.v_cache = cache_.v(index);
+  attend.output = work_.attended.view(leaving.rows);
+  attend.position = leaving.position;
+  attend.sequence = leaving.sequence;
+  attend.k_cache = k_cache_.data();
+  attend.v_cache = v_cache_.data();
   if (attention.sinks != nullptr) {
     attend.sink = static_cast<const float*>(attention.sinks->tensor.buffer);
   }
@@ -85,19 +88,19 @@ Status Context::attend_gqa(const GqaAttention& attention, size_t index, PassRows
 
 // The key projection is absorbed into the query and the value projection comes after attention, so
 // that only the latent is cached: DeepSeek-AI, "DeepSeek-V2", arXiv:2405.04434, section 2.1.
-Status Context::attend_mla(const MlaAttention& attention, size_t index, PassRows pass) {
+Status Batch::attend_mla(const MlaAttention& attention, const Leaving& leaving) {
   const model::ModelSpec& spec = *parts_.spec;
-  const int64_t rows = pass.rows, wanted = pass.wanted, first = pass.first();
-  const colibri_tensor q = work_.q.view(wanted), kv = work_.kv.view(rows);
+  const int64_t wanted = leaving.rows;
+  const colibri_tensor normed = work_.normed.view(rows_);
+  const colibri_tensor normed_prepared = work_.normed_prepared.view(rows_);
+  const colibri_tensor q = work_.q.view(wanted), kv = work_.kv.view(rows_);
   const colibri_tensor q_latent = work_.q_latent.view(wanted);
   const colibri_tensor q_latent_prepared = work_.q_latent_prepared.view(wanted);
   const bool has_q_latent = attention.q_down.op != nullptr;
   const Linear& q_first = has_q_latent ? attention.q_down : attention.q_up;
-  const Product q_first_product(q_first, work_.normed.view(wanted, first),
-                                work_.normed_prepared.view(wanted, first),
-                                has_q_latent ? q_latent : q);
-  const Product kv_product(attention.kv_down, work_.normed.view(rows),
-                           work_.normed_prepared.view(rows), kv);
+  const Product q_first_product(q_first, normed, normed_prepared, has_q_latent ? q_latent : q,
+                                leaving.index);
+  const Product kv_product(attention.kv_down, normed, normed_prepared, kv);
   COLIBRI_TRY(
       runner_.run({{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
 
@@ -105,22 +108,23 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, PassRows
   const auto q_norm = norm_arguments(attention.q_down_norm, q_latent, q_latent);
   const auto kv_norm = norm_arguments(attention.kv_down_norm, latent, latent);
   COLIBRI_TRY(runner_.run_light(
-      rows, {{attention.q_down_norm.op, &q_norm}, {attention.kv_down_norm.op, &kv_norm}}));
+      rows_, {{attention.q_down_norm.op, &q_norm}, {attention.kv_down_norm.op, &kv_norm}}));
   if (has_q_latent) {
     const auto prepare = quantize_arguments(q_latent, q_latent_prepared);
     COLIBRI_TRY(runner_.run_light(wanted, {{attention.quantize_q_latent, &prepare}}));
     const Product q_up(attention.q_up, q_latent, q_latent_prepared, q);
     COLIBRI_TRY(runner_.run({{attention.q_up.op, q_up.get()}}));
   }
-  const auto rope_q = rope_arguments(*parts_.rope, work_.position + first, q);
+  const auto rope_q = rope_arguments(*parts_.rope, leaving.position, q);
   const auto rope_k = rope_arguments(*parts_.rope, work_.position, kv);
-  COLIBRI_TRY(runner_.run_light(rows, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
+  COLIBRI_TRY(runner_.run_light(rows_, {{attention.rope_q, &rope_q}, {attention.rope_k, &rope_k}}));
 
   auto write = arguments<colibri_kv_write_args>();
   write.k = kv;
   write.position = work_.position;
-  write.k_cache = cache_.k(index);
-  COLIBRI_TRY(runner_.run_light(rows, {{attention.kv_write, &write}}));
+  write.sequence = sequence();
+  write.k_cache = k_cache_.data();
+  COLIBRI_TRY(runner_.run_light(rows_, {{attention.kv_write, &write}}));
 
   const int64_t nope = spec.head_dim - spec.rope.dims;
   const colibri_tensor heads = heads_of(q, spec.heads);
@@ -132,13 +136,14 @@ Status Context::attend_mla(const MlaAttention& attention, size_t index, PassRows
   attend.q_latent = absorbed;
   attend.q_rope = columns(heads, nope, spec.rope.dims);
   attend.output = mixed;
-  attend.position = work_.position + first;
-  attend.cache = cache_.k(index);
+  attend.position = leaving.position;
+  attend.sequence = leaving.sequence;
+  attend.cache = k_cache_.data();
   COLIBRI_TRY(runner_.run({{attention.attention, &attend}}));
   return run_heads(attention.v_up, mixed, heads_of(work_.attended.view(wanted), spec.heads));
 }
 
-void Context::number_heads(int64_t rows) {
+void Batch::number_heads(int64_t rows) {
   const int64_t heads = parts_.spec->heads;
   for (int64_t head = 0; head < heads; ++head) {
     work_.head_begin[head] = head * rows;
@@ -149,8 +154,8 @@ void Context::number_heads(int64_t rows) {
   work_.head_begin[heads] = heads * rows;
 }
 
-Status Context::run_heads(const HeadLinear& product, const colibri_tensor& input,
-                          const colibri_tensor& output) {
+Status Batch::run_heads(const HeadLinear& product, const colibri_tensor& input,
+                        const colibri_tensor& output) {
   for (size_t head = 0; head < product.weights.size(); ++head) {
     weights_[head] = product.weights[head]->tensor;
   }

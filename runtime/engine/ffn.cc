@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/engine/arguments.h"
-#include "runtime/engine/context.h"
+#include "runtime/engine/batch.h"
 
 namespace colibri::engine {
 namespace {
@@ -22,7 +22,7 @@ const float* values(const Placed* placed) {
 
 }  // namespace
 
-Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
+Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   const auto norm =
       norm_arguments(layer.ffn_norm, work_.residual.view(rows), work_.normed.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.ffn_norm.op, &norm}}));
@@ -39,7 +39,7 @@ Status Context::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   return add(layer, rows, weighed ? work_.shared_weight : nullptr);
 }
 
-Status Context::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
+Status Batch::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
   const int64_t top_k = parts_.spec->top_k;
   const colibri_tensor logits = work_.logits.view(rows);
   const Product router(routed.router, work_.normed.view(rows), work_.normed_prepared.view(rows),
@@ -96,7 +96,7 @@ Status Context::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
                            {{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
 }
 
-Result<std::span<const experts::Visit::Lease>> Context::next_wave() {
+Result<std::span<const experts::Visit::Lease>> Batch::next_wave() {
   Recorder* const recorder = runner_.recorder();
   if (recorder != nullptr) recorder->begin_phase(Recorder::Phase::Kind::kExperts);
   auto wave = visit_->next(runner_.pool(), runner_.threads());
@@ -104,9 +104,9 @@ Result<std::span<const experts::Visit::Lease>> Context::next_wave() {
   return wave;
 }
 
-Status Context::run_ffn(const Ffn& ffn, const Groups& groups,
-                        std::span<const experts::Visit::Lease> wave, int64_t rows,
-                        const colibri_tensor& output) {
+Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
+                      std::span<const experts::Visit::Lease> wave, int64_t rows,
+                      const colibri_tensor& output) {
   for (size_t i = 0; i < wave.size(); ++i) {
     weights_[2 * i] = view(*ffn.gate, wave[i].data);
     weights_[2 * i + 1] = view(*ffn.up, wave[i].data);
@@ -142,7 +142,7 @@ Status Context::run_ffn(const Ffn& ffn, const Groups& groups,
   return runner_.run({{ffn.down_op, &down}});
 }
 
-Status Context::add(const Layer& layer, int64_t rows, const float* weight) {
+Status Batch::add(const Layer& layer, int64_t rows, const float* weight) {
   auto add = arguments<colibri_combine_args>();
   add.residual = work_.residual.view(rows);
   add.row = work_.branch.view(rows);

@@ -60,12 +60,7 @@ Status Model::finish_routes() {
   return route_trace_ == nullptr ? Status() : route_trace_->finish();
 }
 
-Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens) const {
-  if (max_tokens > plan_->max_tokens) {
-    return invalid_argument("a context of " + std::to_string(max_tokens) +
-                            " tokens is larger than context.max_tokens, " +
-                            std::to_string(plan_->max_tokens));
-  }
+ForwardParts Model::forward_parts() const {
   ForwardParts parts;
   parts.spec = &plan_->spec;
   parts.layers = &plan_->layers;
@@ -75,7 +70,25 @@ Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens) const
   parts.kv = plan_->pipeline.context.kv;
   parts.max_rows = plan_->max_rows;
   parts.scratch_bytes = plan_->operators->scratch_bytes();
-  return Context::create(parts, max_tokens, plan_->threads);
+  return parts;
+}
+
+Result<std::shared_ptr<Batch>> Model::create_batch() const {
+  COLIBRI_ASSIGN(std::shared_ptr<Batch> batch, Batch::create(forward_parts(), plan_->threads));
+  return batch;
+}
+
+Result<std::unique_ptr<Context>> Model::create_context(int64_t max_tokens,
+                                                       std::shared_ptr<Batch> batch) const {
+  if (max_tokens > plan_->max_tokens) {
+    return invalid_argument("a context of " + std::to_string(max_tokens) +
+                            " tokens is larger than context.max_tokens, " +
+                            std::to_string(plan_->max_tokens));
+  }
+  if (batch == nullptr) {
+    COLIBRI_ASSIGN(batch, create_batch());
+  }
+  return Context::create(forward_parts(), max_tokens, std::move(batch));
 }
 
 Result<SamplerChain> Model::create_sampler() const {

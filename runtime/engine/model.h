@@ -38,13 +38,17 @@ class Model {
   // Ends the recording: only then the file is whole. No context may run any more.
   Status finish_routes();
 
-  // max_tokens at most plan().max_tokens.
-  Result<std::unique_ptr<Context>> create_context(int64_t max_tokens) const;
+  // What computes; contexts may share one.
+  Result<std::shared_ptr<Batch>> create_batch() const;
+  // max_tokens at most plan().max_tokens. Without a batch it has its own.
+  Result<std::unique_ptr<Context>> create_context(int64_t max_tokens,
+                                                  std::shared_ptr<Batch> batch = nullptr) const;
   Result<SamplerChain> create_sampler() const;  // the pipeline's chain
 
  private:
   explicit Model(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
   Status load_experts(ThreadPool& pool);
+  ForwardParts forward_parts() const;
 
   std::unique_ptr<Plan> plan_;
   Memory dense_;

@@ -57,14 +57,17 @@ class Rows {
   static uint64_t bytes(uint32_t dtype, int64_t rows, int64_t cols) {
     return align_up(static_cast<uint64_t>(rows) * row_bytes(dtype, cols));
   }
-  colibri_tensor view(int64_t rows, int64_t first = 0) const {
-    return matrix(dtype_, COLIBRI_LAYOUT_ROWS, rows, cols_,
-                  memory_ + static_cast<uint64_t>(first) * row_bytes(dtype_, cols_));
+  colibri_tensor view(int64_t rows) const {
+    return matrix(dtype_, COLIBRI_LAYOUT_ROWS, rows, cols_, memory_);
   }
-  void move_to_front(int64_t first, int64_t rows) const {
+  // Row i becomes row index[i], n rows; the index is ascending.
+  void gather(const int32_t* index, int64_t n) const {
     const uint64_t bytes = row_bytes(dtype_, cols_);
-    std::memmove(memory_, memory_ + static_cast<uint64_t>(first) * bytes,
-                 static_cast<uint64_t>(rows) * bytes);
+    for (int64_t i = 0; i < n; ++i) {
+      if (index[i] == i) continue;
+      std::memcpy(memory_ + static_cast<uint64_t>(i) * bytes,
+                  memory_ + static_cast<uint64_t>(index[i]) * bytes, bytes);
+    }
   }
 
  private:

@@ -45,7 +45,9 @@ uint64_t Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, std::b
   branch = rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
   inner = take(inner_bytes(spec, max_rows));
   expert_out = rows(COLIBRI_CODEC_F32, product_rows, spec.hidden);
-  position = reinterpret_cast<int32_t*>(take(count(max_rows, sizeof(int32_t))));
+  for (int32_t** list : {&ids, &position, &sequence, &wanted, &wanted_position, &wanted_sequence}) {
+    *list = reinterpret_cast<int32_t*>(take(count(max_rows, sizeof(int32_t))));
+  }
   logits = rows(COLIBRI_CODEC_F32, max_rows, spec.experts);
   chosen = reinterpret_cast<int32_t*>(take(count(product_rows, sizeof(int32_t))));
   score = reinterpret_cast<float*>(take(count(product_rows, sizeof(float))));

@@ -23,10 +23,12 @@ struct Workspace {
   Rows q;                // [rows, heads * head_dim]
   Rows attended;         // [rows, heads * value_dim]
   Rows attended_prepared;
-  Rows branch;                     // [rows, hidden]: what attention or a dense ffn adds
-  std::byte* inner = nullptr;      // [product rows, inner] of any ffn, f32 or q8_32
-  Rows expert_out;                 // [product rows, hidden]
-  int32_t* position = nullptr;     // [rows]
+  Rows branch;                 // [rows, hidden]: what attention or a dense ffn adds
+  std::byte* inner = nullptr;  // [product rows, inner] of any ffn, f32 or q8_32
+  Rows expert_out;             // [product rows, hidden]
+  int32_t *ids = nullptr, *position = nullptr, *sequence = nullptr;  // [rows]
+  // Of the rows whose logits are wanted: which they are, and the same of them.
+  int32_t *wanted = nullptr, *wanted_position = nullptr, *wanted_sequence = nullptr;
   Rows logits;                     // [rows, experts] of the router
   int32_t* chosen = nullptr;       // [rows, top_k] experts
   float* score = nullptr;          // [rows, top_k]
