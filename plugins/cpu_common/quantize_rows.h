@@ -22,12 +22,7 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
   COLIBRI_UNROLL
   for (int i = 0; i < kVectors; ++i)
     most = S::max_i(most, S::magnitude_bits(S::load(x + i * S::kLanes)));
-  int32_t lanes[S::kLanes];
-  S::store_i(lanes, most);
-  int32_t bits = lanes[0];
-  COLIBRI_UNROLL
-  for (int i = 1; i < S::kLanes; ++i) bits = lanes[i] > bits ? lanes[i] : bits;
-
+  const int32_t bits = S::most_of(most);
   int8_t* q = to.q + block * kBlockCols;
   if (bits >= 0x7F800000) {  // infinity or NaN: as integers they come after all other magnitudes
     for (int i = 0; i < kBlockCols; ++i) q[i] = 0;
@@ -48,11 +43,7 @@ COLIBRI_INLINE void quantize_block(const float* x, PreparedRow to, int64_t block
       sum = S::add_i(sum, rounded);
       S::store_i8(q + at, rounded);
     }
-    S::store_i(lanes, sum);
-    int32_t total = 0;
-    COLIBRI_UNROLL
-    for (int i = 0; i < S::kLanes; ++i) total += lanes[i];
-    to.sum[2 * block + half] = static_cast<int16_t>(total);
+    to.sum[2 * block + half] = static_cast<int16_t>(S::sum_of(sum));
   }
 }
 

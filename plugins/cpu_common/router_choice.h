@@ -27,17 +27,17 @@ static COLIBRI_INLINE bool comes_before(float a, int64_t a_at, float b, int64_t 
   return a_at < b_at;
 }
 
-// The `count` first of n values: each is the first after the one chosen last.
+// The `count` first of n >= count values, by insertion: few values get past the last one chosen.
 static COLIBRI_INLINE void choose_top(const float* values, int64_t n, int32_t* chosen,
                                       int64_t count) {
-  for (int64_t slot = 0; slot < count; ++slot) {
-    int64_t best = -1;
-    for (int64_t i = 0; i < n; ++i) {
-      if (slot > 0 && !comes_before(values[chosen[slot - 1]], chosen[slot - 1], values[i], i))
-        continue;
-      if (best < 0 || comes_before(values[i], i, values[best], best)) best = i;
-    }
-    chosen[slot] = static_cast<int32_t>(best);
+  int64_t size = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = size;
+    while (at > 0 && comes_before(values[i], i, values[chosen[at - 1]], chosen[at - 1])) --at;
+    if (at == count) continue;
+    size = std::min(size + 1, count);
+    std::copy_backward(chosen + at, chosen + size - 1, chosen + size);
+    chosen[at] = static_cast<int32_t>(i);
   }
 }
 
@@ -114,7 +114,7 @@ struct RouterChoice {
   void by_scores(const float* logits, int32_t* chosen, float* weights) {
     std::copy_n(logits, experts, scores);
     if (a.score == COLIBRI_SCORE_SOFTMAX) {
-      int32_t largest;
+      int32_t largest = 0;
       choose_top(logits, experts, &largest, 1);
       const float sum = exponentials<S>(scores, experts, logits[largest]);
       for (int64_t e = 0; e < experts; ++e) scores[e] /= sum;
@@ -139,7 +139,7 @@ struct RouterChoice {
     const int64_t counted = a.group_rule == COLIBRI_GROUP_RULE_TOP2_SUM ? 2 : 1;
     for (int64_t group = 0; group < a.groups; ++group) {
       const float* of_group = values + group * size;
-      int32_t best[2];
+      int32_t best[2] = {};
       choose_top(of_group, size, best, counted);
       groups[group] = counted == 2 ? of_group[best[0]] + of_group[best[1]] : of_group[best[0]];
     }

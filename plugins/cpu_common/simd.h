@@ -26,7 +26,8 @@
 //   I round_to_int(F) to nearest even; F to_float(I)
 //   I magnitude_bits(F)             the bits without the sign
 //   F power_of_two(I n)             2^n, -126 <= n <= 127
-//   void store_i(int32_t*, I); void store_i8(int8_t*, I): the low bytes, kLanes of them
+//   int32_t most_of(I), sum_of(I)   of all lanes
+//   void store_i8(int8_t*, I)       the low bytes, kLanes of them
 // Weights: with kPanels = 2 the second panel stands `next` bytes behind the first; else next is not
 // used
 //   F load_panels_f32, load_panels_f16, load_panels_bf16 (const uint8_t*, next)   8 rows of each panel

@@ -71,8 +71,15 @@ struct Avx2 {
   static COLIBRI_INLINE F power_of_two(I n) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
   }
-  static COLIBRI_INLINE void store_i(int32_t* p, I x) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x);
+  static COLIBRI_INLINE int32_t most_of(I x) {
+    __m128i y = _mm_max_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    y = _mm_max_epi32(y, _mm_shuffle_epi32(y, 0x4E));
+    return _mm_cvtsi128_si32(_mm_max_epi32(y, _mm_shuffle_epi32(y, 0xB1)));
+  }
+  static COLIBRI_INLINE int32_t sum_of(I x) {
+    __m128i y = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    y = _mm_add_epi32(y, _mm_shuffle_epi32(y, 0x4E));
+    return _mm_cvtsi128_si32(_mm_add_epi32(y, _mm_shuffle_epi32(y, 0xB1)));
   }
   static COLIBRI_INLINE void store_i8(int8_t* p, I x) {
     const __m128i words =

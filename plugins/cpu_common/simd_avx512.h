@@ -87,7 +87,8 @@ struct Avx512 {
   static COLIBRI_INLINE F power_of_two(I n) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(n, _mm512_set1_epi32(127)), 23));
   }
-  static COLIBRI_INLINE void store_i(int32_t* p, I x) { _mm512_storeu_si512(p, x); }
+  static COLIBRI_INLINE int32_t most_of(I x) { return _mm512_reduce_max_epi32(x); }
+  static COLIBRI_INLINE int32_t sum_of(I x) { return _mm512_reduce_add_epi32(x); }
   static COLIBRI_INLINE void store_i8(int8_t* p, I x) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x));
   }

@@ -116,10 +116,8 @@ struct Neon {
     return {{vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n.val[0], bias), 23)),
              vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n.val[1], bias), 23))}};
   }
-  static COLIBRI_INLINE void store_i(int32_t* p, I x) {
-    vst1q_s32(p, x.val[0]);
-    vst1q_s32(p + 4, x.val[1]);
-  }
+  static COLIBRI_INLINE int32_t most_of(I x) { return vmaxvq_s32(vmaxq_s32(x.val[0], x.val[1])); }
+  static COLIBRI_INLINE int32_t sum_of(I x) { return vaddvq_s32(vaddq_s32(x.val[0], x.val[1])); }
   static COLIBRI_INLINE void store_i8(int8_t* p, I x) {
     vst1_s8(p, vmovn_s16(vcombine_s16(vmovn_s32(x.val[0]), vmovn_s32(x.val[1]))));
   }
