@@ -13,6 +13,7 @@ build=(
   libsentencepiece-dev  # tokenizer.model
   libsimdjson-dev    # tokenizer.json, safetensors headers
   libsodium-dev      # ChaCha20 for seeded sampling
+  liburing-dev       # reads of experts
   libutf8proc-dev    # NFC
   libxxhash-dev      # checksums of .colibri files (headers only)
   libyaml-cpp-dev

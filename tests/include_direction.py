@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails when the source breaks a rule of the house that no compiler checks.
 
-1. Rooms depend in one direction: base <- machine, config <- plugin <- model <- experts <- engine <- bench, chat <- api, server, cli;
+1. Rooms depend in one direction: base <- io, machine, config <- plugin <- model <- experts <- engine <- bench, chat <- api, server, cli;
    plugins see the public headers, their own folder, plugins/common, plugins/cpu_common and runtime/base.
 2. yaml-cpp, Boost.DLL and the like are included by one source file each, so that they can be replaced there.
 3. Numeric code calls no transcendental function of libm: they differ between systems (docs/numerics.md).
@@ -18,22 +18,23 @@ import tempfile
 # room -> rooms it may include besides itself
 ROOMS = {
     "base": [],
+    "io": ["base"],
     "machine": ["base"],
     "config": ["base"],
     "plugin": ["base", "machine", "config"],
     "model": ["base", "machine", "config", "plugin"],
-    "experts": ["base", "machine", "config", "plugin", "model"],
-    "engine": ["base", "machine", "config", "plugin", "model", "experts"],
-    "bench": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
-    "convert": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
-    "chat": ["base", "machine", "config", "plugin", "model", "experts", "engine"],
-    "api": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
-    "server": ["base", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
-    "cli": ["base", "machine", "config", "plugin", "model", "experts", "engine", "bench", "convert", "chat"],
+    "experts": ["base", "io", "machine", "config", "plugin", "model"],
+    "engine": ["base", "io", "machine", "config", "plugin", "model", "experts"],
+    "bench": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine"],
+    "convert": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine"],
+    "chat": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine"],
+    "api": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
+    "server": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine", "chat"],
+    "cli": ["base", "io", "machine", "config", "plugin", "model", "experts", "engine", "bench", "convert", "chat"],
 }
 
 # header prefix -> how many source files may include it
-SINGLE_USER = {"yaml-cpp/": "runtime/config", "boost/dll": "runtime/plugin", "sodium": "runtime/"}
+SINGLE_USER = {"yaml-cpp/": "runtime/config", "boost/dll": "runtime/plugin", "sodium": "runtime/", "liburing": "runtime/io"}
 
 # exp, log and so on are ordinary words: an unqualified call counts unless it is a member or another namespace's.
 LIBM = "|".join(

@@ -11,10 +11,12 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/read_progress.h"
+
 namespace colibri {
 namespace {
 
-fault_injection::ReadFault& read_fault() {
+fault_injection::ReadFault& injected() {
   static fault_injection::ReadFault fault;
   return fault;
 }
@@ -33,7 +35,12 @@ const char* kind_of(mode_t mode) {
 }  // namespace
 
 void fault_injection::set_read_fault(ReadFault fault) {
-  read_fault() = std::move(fault);
+  injected() = std::move(fault);
+}
+
+int64_t fault_injection::read_fault(const File& file, uint64_t offset, uint64_t bytes) {
+  const ReadFault& fault = injected();
+  return fault ? fault(file.path(), offset, bytes) : static_cast<int64_t>(bytes);
 }
 
 File::File(std::filesystem::path path, int descriptor, uint64_t size)
@@ -42,12 +49,14 @@ File::File(std::filesystem::path path, int descriptor, uint64_t size)
 File::File(File&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_) {}
+      size_(other.size_),
+      direct_(other.direct_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(size_, other.size_);
+  std::swap(direct_, other.direct_);
   return *this;
 }
 
@@ -72,31 +81,49 @@ Result<File> File::open(const std::filesystem::path& path) {
   return File(path, descriptor, static_cast<uint64_t>(status.st_size));
 }
 
-Status File::read(uint64_t offset, void* to, uint64_t n) const {
-  if (offset > size_ || n > size_ - offset) {
-    return io_error(path_.string() + ": bytes " + std::to_string(offset) + " to " +
-                    std::to_string(offset + n) + " lie outside its " + std::to_string(size_) +
-                    " bytes");
+Result<File> File::open_direct() const {
+  File file(path_, ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT), size_);
+  if (file.descriptor_ < 0) {
+    return unsupported(path_.string() + ": cannot be read directly: " + reason(errno));
   }
-  if (read_fault()) COLIBRI_TRY(read_fault()(path_, offset, n));
-  char* at = static_cast<char*>(to);
-  while (n > 0) {
-    const ssize_t got =
-        ::pread(descriptor_, at, std::min<uint64_t>(n, 1u << 30), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      return io_error(path_.string() + ": reading at byte " + std::to_string(offset) +
-                      " failed: " + reason(errno));
+  struct stat mine = {}, its = {};
+  if (::fstat(descriptor_, &mine) != 0 || ::fstat(file.descriptor_, &its) != 0 ||
+      mine.st_dev != its.st_dev || mine.st_ino != its.st_ino) {
+    return unsupported(path_.string() + ": was replaced after it was opened");
+  }
+  file.direct_ = true;
+  // Some filesystems grant the open and refuse the reads.
+  alignas(kDirectAlignment) char block[kDirectAlignment];
+  if (::pread(file.descriptor_, block, sizeof(block), 0) < 0) {
+    return unsupported(path_.string() + ": cannot be read directly: " + reason(errno));
+  }
+  return file;
+}
+
+Status File::check_range(uint64_t offset, uint64_t n) const {
+  if (offset <= size_ && n <= size_ - offset) return {};
+  return io_error(path_.string() + ": bytes " + std::to_string(offset) + " to " +
+                  std::to_string(offset + n) + " lie outside its " + std::to_string(size_) +
+                  " bytes");
+}
+
+Status File::read(uint64_t offset, void* to, uint64_t n) const {
+  COLIBRI_TRY(check_range(offset, n));
+  ReadProgress progress(*this, offset, to, n);
+  while (!progress.done()) {
+    int64_t answer = fault_injection::read_fault(*this, progress.offset(), progress.bytes());
+    if (answer > 0) {
+      answer = ::pread(descriptor_, progress.to(), static_cast<size_t>(answer),
+                       static_cast<off_t>(progress.offset()));
+      if (answer < 0) answer = -errno;
     }
-    if (got == 0) {
-      return io_error(path_.string() + ": ends at byte " + std::to_string(offset) +
-                      ", it was cut short while in use");
-    }
-    at += got;
-    offset += static_cast<uint64_t>(got);
-    n -= static_cast<uint64_t>(got);
+    COLIBRI_TRY(progress.take(answer));
   }
   return {};
+}
+
+void File::drop_cache() const {
+  (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);  // a wish
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, uint64_t max_bytes) {

@@ -24,6 +24,10 @@ Result<Memory> Memory::allocate(uint64_t bytes, const std::string& what) {
   return memory;
 }
 
+void Memory::give_back(std::byte* pages, uint64_t bytes) {
+  (void)::madvise(pages, bytes, MADV_DONTNEED);
+}
+
 Memory::Memory(Memory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

@@ -27,6 +27,9 @@ class Memory {
   Memory& operator=(Memory&& other) noexcept;
   ~Memory();
 
+  // Gives whole pages of such memory back to the system; they are zeros when they are used again.
+  static void give_back(std::byte* pages, uint64_t bytes);
+
   std::byte* data() const { return data_; }
   uint64_t size() const { return size_; }
 

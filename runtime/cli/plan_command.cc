@@ -74,6 +74,7 @@ Json document(const engine::Plan& plan) {
         {"prefill_chunk", plan.max_rows}}},
       {"experts",
        {{"policy", plan.policy->plugin().id()},
+        {"reads", plan.expert_files ? Json(plan.expert_files->text()) : Json()},
         {"slots", memory.slots()},
         {"of", memory.all_slots()},
         {"slot_bytes", memory.slot}}},
@@ -126,6 +127,7 @@ std::string text(const engine::Plan& plan) {
     line("experts", std::to_string(memory.slots()) + " of " + std::to_string(memory.all_slots()) +
                         " in memory, " + bytes(memory.slot) + " each, policy " +
                         plan.policy->plugin().id());
+    line("reads", plan.expert_files->text());
   }
   std::vector<std::string> chain;
   for (const auto& choice : plan.pipeline.sampling) chain.push_back(choice.plugin);

@@ -53,6 +53,10 @@ struct Budget {
 // Reads what experts.budget takes.
 Result<Budget> parse_budget(std::string_view text);
 
+// How experts are read; kAuto takes the best that is granted.
+enum class IoEngine { kAuto, kIoUring, kPread };
+enum class DirectIo { kAuto, kOn, kOff };
+
 enum class Numerics { kReproducible, kFastest };
 
 // context.max_tokens: auto is the model's own limit, but at most this.
@@ -88,6 +92,11 @@ struct Pipeline {
   struct Experts {
     Budget budget;
     PluginChoice policy;
+    struct Io {
+      IoEngine engine = IoEngine::kAuto;
+      DirectIo direct = DirectIo::kAuto;
+      uint32_t depth = 0;  // reads on their way at once
+    } io;
   } experts;
 
   struct Context {

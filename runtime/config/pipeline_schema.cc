@@ -180,6 +180,44 @@ constexpr Field kPolicy[] = {
 };
 constexpr Table kPolicyTable = {"experts.policy", kPolicy};
 
+constexpr Choice kIoEngines[] = {
+    {"auto", static_cast<int64_t>(IoEngine::kAuto)},
+    {"io_uring", static_cast<int64_t>(IoEngine::kIoUring)},
+    {"pread", static_cast<int64_t>(IoEngine::kPread)},
+};
+constexpr Choice kDirectIo[] = {
+    {"auto", static_cast<int64_t>(DirectIo::kAuto)},
+    {"on", static_cast<int64_t>(DirectIo::kOn)},
+    {"off", static_cast<int64_t>(DirectIo::kOff)},
+};
+
+constexpr Field kIo[] = {
+    field<&Pipeline::Experts::Io::engine>({
+        .name = "engine",
+        .fallback = "auto",
+        .doc =
+            "What reads experts. `io_uring`: the kernel, while threads compute; it needs a "
+            "`.colibri` file. `pread`: threads of their own. `auto`: `io_uring` if it is granted "
+            "(`colibri plan` says so).",
+        .choices = kIoEngines,
+    }),
+    field<&Pipeline::Experts::Io::direct>({
+        .name = "direct",
+        .fallback = "auto",
+        .doc = "Whether reads go past the system's page cache straight into place; it needs a "
+               "`.colibri` file. `auto`: if the filesystem grants it.",
+        .choices = kDirectIo,
+    }),
+    field<&Pipeline::Experts::Io::depth>({
+        .name = "depth",
+        .fallback = "16",
+        .doc = "Reads on their way at once; of other files than `.colibri`, at most one a thread.",
+        .min = 1,
+        .max = 32,
+    }),
+};
+constexpr Table kIoTable = {"experts.io", kIo};
+
 constexpr Field kExperts[] = {
     field<&Pipeline::Experts::budget>({
         .name = "budget",
@@ -193,6 +231,12 @@ constexpr Field kExperts[] = {
         .fallback = "{}",
         .doc = "Which experts stay in memory.",
         .table = &kPolicyTable,
+    }),
+    field<&Pipeline::Experts::io>({
+        .name = "io",
+        .fallback = "{}",
+        .doc = "How the others are read.",
+        .table = &kIoTable,
     }),
 };
 constexpr Table kExpertsTable = {"experts", kExperts};

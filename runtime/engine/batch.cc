@@ -15,7 +15,7 @@ Result<std::unique_ptr<Batch>> Batch::create(const ForwardParts& parts, unsigned
   COLIBRI_ASSIGN(PhaseRunner runner, PhaseRunner::create(threads, parts.scratch_bytes));
   std::unique_ptr<Batch> batch(new Batch(parts, std::move(runner)));
   if (parts.store != nullptr) {
-    COLIBRI_ASSIGN(batch->visit_, experts::Visit::create(*parts.store, threads));
+    COLIBRI_ASSIGN(batch->visit_, experts::Visit::create(*parts.store));
   }
   COLIBRI_ASSIGN(batch->work_, Workspace::create(*parts.spec, parts.max_rows));
   return batch;

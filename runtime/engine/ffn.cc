@@ -65,7 +65,7 @@ Status Batch::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
         parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), work_.chosen));
   }
   routing_.begin(work_.chosen, rows);
-  visit_->begin(step, routed.index, routing_.distinct());
+  COLIBRI_TRY(visit_->begin(step, routed.index, routing_.distinct()));
   for (;;) {
     COLIBRI_ASSIGN(const auto wave, next_wave());
     if (wave.empty()) break;

@@ -2,7 +2,6 @@
 #include "runtime/engine/model.h"
 
 #include <utility>
-#include <vector>
 
 #include "runtime/engine/weights.h"
 
@@ -16,35 +15,35 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens));
   COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool));
   COLIBRI_TRY(model->load_experts(*pool));
+  // What was read does not stay in memory twice where memory is short.
+  if (model->store_ != nullptr && !model->store_->holds_all()) made.source->files().drop_cache();
   return model;
 }
 
 Status Model::load_experts(ThreadPool& pool) {
   const Plan& plan = *plan_;
   if (plan.layers.routed_layers == 0) return {};
-  std::vector<size_t> layer_of;  // by the store's number
-  for (size_t i = 0; i < plan.layers.layers.size(); ++i) {
-    if (plan.layers.layers[i].routed) layer_of.push_back(i);
-  }
   experts::StoreShape shape;
   shape.layers = plan.layers.routed_layers;
   shape.experts = static_cast<uint32_t>(plan.spec.experts);
   shape.top_k = static_cast<uint32_t>(plan.spec.top_k);
   shape.slot_bytes = plan.memory.slot;
-  shape.staging_bytes = staging_bytes(plan.spec, plan.layers);
+  if (!plan.expert_files->bundles()) shape.staging_bytes = staging_bytes(plan.spec, plan.layers);
   experts::PolicyPlugin policy;
   policy.id = plan.policy->plugin().id();
   policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
   policy.host = plan.policy->host();
-  const auto load = [&plan, layer_of = std::move(layer_of)](uint32_t layer, uint32_t expert,
-                                                            std::byte* slot, std::byte* staging) {
-    const size_t index = layer_of[layer];
-    return load_expert(*plan.source, plan.spec.layers[index].experts[expert],
-                       plan.layers.layers[index].routed->expert, slot, staging);
-  };
   COLIBRI_ASSIGN(store_,
-                 experts::Store::create(shape, plan.memory.experts, std::move(policy), load));
+                 experts::Store::create(shape, plan.memory.experts, std::move(policy),
+                                        plan.expert_files->source(), plan.expert_files->reading()));
   return store_->holds_all() ? store_->load_all(pool) : Status();
+}
+
+Status Model::set_expert_budget(uint64_t bytes) {
+  if (store_ == nullptr) {
+    return unsupported("no layer of the model has experts: there is no budget to set");
+  }
+  return store_->set_budget(bytes);
 }
 
 Status Model::record_routes(const std::filesystem::path& path) {

@@ -31,6 +31,10 @@ class Model {
   const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
   const experts::Store* store() const { return store_.get(); }  // null = no layer has experts
 
+  // Another budget for experts from now on, also of calls in progress; it changes no answer. Refuses
+  // one below two experts, and leaves the old one when there is no memory. [any]
+  Status set_expert_budget(uint64_t bytes);
+
   // From now on contexts that are created record what their routers choose, with which `colibri
   // cache replay` finds out what other cache policies and budgets would do. Once, before other
   // threads use the model.

@@ -83,6 +83,11 @@ Status Plan::plan_operators() {
   operators.emplace(*chooser);
   COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
                                      *operators));
+  if (layers.routed_layers == 0) return {};
+  auto files =
+      ExpertFiles::open(*source, spec, layers, pipeline.experts.io, static_cast<unsigned>(threads));
+  if (!files.ok()) return files.status().at(pipeline.place("experts.io"));
+  expert_files.emplace(std::move(*files));
   return {};
 }
 
@@ -90,9 +95,8 @@ Status Plan::plan_memory() {
   memory.process = machine::resident_bytes();
   memory.available = profile.memory_available;
   memory.dense = layers.dense_bytes;
-  memory.slot = layers.bundle_bytes;
-  memory.experts_all =
-      static_cast<uint64_t>(spec.experts) * layers.routed_layers * layers.bundle_bytes;
+  memory.slot = align_up(layers.bundle_bytes, kDirectAlignment);
+  memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.routed_layers * memory.slot;
   memory.rope = RopeTable::bytes(spec.rope, max_tokens);
   memory.kv = KvCache::bytes(spec, pipeline.context.kv, max_tokens);
   memory.workspace = Workspace::bytes(spec, max_rows);

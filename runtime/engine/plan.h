@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
+#include "runtime/engine/expert_files.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/operator.h"
 #include "runtime/engine/tokenizer.h"
@@ -64,6 +65,7 @@ class Plan {
   std::optional<plugin::KernelChooser> chooser;
   std::optional<OperatorSet> operators;
   Layers layers;
+  std::optional<ExpertFiles> expert_files;  // nullopt = no layer has experts
 
   uint32_t threads = 1;
   int64_t max_tokens = 0;  // of a context

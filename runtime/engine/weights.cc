@@ -157,6 +157,38 @@ Status load_expert(const model::ModelSource& source, const model::FfnSpec& weigh
                        });
 }
 
+std::optional<BundleExtent> bundle_extent(const model::FfnSpec& weights, const Ffn& placed) {
+  const model::TensorEntry& first = *weights.gate.tensor;
+  if (first.offset < placed.gate->offset) return std::nullopt;
+  BundleExtent extent = {first.file, first.offset - placed.gate->offset, 0};
+  const Status same = for_each_part(
+      weights, placed, [&](const model::Weight& weight, const Placed& part) -> Status {
+        const model::TensorEntry& tensor = *weight.tensor;
+        if (!is_in_place(weight, part.first_row, part.packing) || tensor.file != extent.file ||
+            tensor.offset != extent.offset + part.offset) {
+          return unsupported("elsewhere");
+        }
+        extent.bytes = std::max(extent.bytes, part.offset + tensor.bytes);
+        return {};
+      });
+  if (!same.ok()) return std::nullopt;
+  return extent;
+}
+
+uint32_t bundle_parts(const Ffn& placed) {
+  return placed.gate_bias == nullptr ? 3 : 6;
+}
+
+Status check_bundle_part(const model::ModelSource& source, const model::FfnSpec& weights,
+                         const Ffn& placed, uint32_t part, const std::byte* bundle) {
+  uint32_t number = 0;
+  return for_each_part(weights, placed,
+                       [&](const model::Weight& weight, const Placed& where) -> Status {
+                         if (number++ != part) return {};
+                         return check_sum(source, *weight.tensor, bundle + where.offset);
+                       });
+}
+
 Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
                           Layers& layers, ThreadPool& pool) {
   COLIBRI_ASSIGN(Memory memory, Memory::allocate(layers.dense_bytes, "the dense weights"));

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
@@ -24,6 +26,19 @@ Status load_weight(const model::ModelSource& source, const model::Weight& weight
 // weights by name. Allocates nothing, but for messages of failures. [worker]
 Status load_expert(const model::ModelSource& source, const model::FfnSpec& weights,
                    const Ffn& placed, std::byte* bundle, std::byte* staging);
+
+// Where a file holds an expert's bundle just as it stands in memory: one read brings it.
+struct BundleExtent {
+  uint32_t file = 0;  // index into ModelFiles
+  uint64_t offset = 0, bytes = 0;
+};
+// nullopt if no file does.
+std::optional<BundleExtent> bundle_extent(const model::FfnSpec& weights, const Ffn& placed);
+// Such a bundle has as many parts as an expert has weights, each with its checksum.
+uint32_t bundle_parts(const Ffn& placed);
+// Compares a part of a bundle that was read with its checksum. [any]
+Status check_bundle_part(const model::ModelSource& source, const model::FfnSpec& weights,
+                         const Ffn& placed, uint32_t part, const std::byte* bundle);
 
 // Loads all dense weights on the pool's threads, and points their tensors into the memory.
 Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,

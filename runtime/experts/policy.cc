@@ -44,6 +44,13 @@ void Policy::on_evict(uint32_t key) {
   plugin_.table->on_evict(state_.data(), key);
 }
 
+Status Policy::resize(uint32_t slots) {
+  const colibri_status code = plugin_.table->resize(state_.data(), 0, slots);
+  if (code == COLIBRI_OK) return {};
+  return {code, "cache policy " + plugin_.id + ": taking " + std::to_string(slots) +
+                    " slots failed with status " + std::to_string(code)};
+}
+
 Result<std::optional<uint32_t>> Policy::victim(std::span<const uint64_t> evictable) {
   uint32_t key = 0;
   const uint32_t chosen = plugin_.table->victims(state_.data(), 0, evictable.data(), 1, &key);

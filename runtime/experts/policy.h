@@ -30,6 +30,8 @@ class Policy {
   void on_access(uint64_t step, std::span<const uint32_t> keys, const uint8_t* resident);
   void on_insert(uint32_t key);
   void on_evict(uint32_t key);
+  // At most as many slots as it was created with.
+  Status resize(uint32_t slots);
   // The resident to drop, one whose bit is set in evictable; nullopt = admit nothing more.
   // COLIBRI_INTERNAL if the plugin chose one that it may not.
   Result<std::optional<uint32_t>> victim(std::span<const uint64_t> evictable);

@@ -11,12 +11,11 @@ namespace {
 
 Status run_visit(Residency& residency, Demand& demand, uint64_t step, uint32_t layer,
                  std::span<const int32_t> experts) {
-  residency.begin(demand, step, layer, experts);
-  do {
-    residency.end_wave(demand);
-    COLIBRI_TRY(residency.take_wave(demand));
-    residency.loaded(demand);
-  } while (!demand.held.empty());
+  COLIBRI_TRY(residency.begin(demand, step, layer, experts));
+  while (!demand.held.empty() || !demand.loading.empty()) {
+    COLIBRI_TRY(residency.release(demand));
+    residency.loaded(demand, demand.loading.size());
+  }
   if (demand.missing.empty()) return {};
   return internal_error("replay: a lone visitor waits for a slot");
 }

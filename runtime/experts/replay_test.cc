@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "runtime/experts/store.h"
 
@@ -41,7 +43,7 @@ const colibri_cache_policy_1 kRecency = {
       return 0;
     },
     .on_evict = [](void*, uint32_t key) { std::erase(order, key); },
-    .resize = nullptr,
+    .resize = [](void*, uint32_t, uint32_t) -> colibri_status { return COLIBRI_OK; },
 };
 const PolicyPlugin kPolicy = {"recency", &kRecency, nullptr};
 
@@ -80,22 +82,31 @@ uint64_t hits(const RouteTrace& trace, uint64_t slots) {
   return result.ok() ? result->counters.hits : 0;
 }
 
+// Experts of no bytes, that take their time in no order.
+class Slow final : public ExpertSource {
+ public:
+  Status load(uint32_t, uint32_t expert, std::byte*, std::byte*) const override {
+    std::this_thread::sleep_for(std::chrono::microseconds(expert * 7 % 5 * 20));
+    return {};
+  }
+};
+
 // The store itself asked for what the trace says.
 TEST(Replay, CountsWhatTheStoreCounts) {
   const RoutingShape shape = {3, 8, 2};
   const RouteTrace trace = random_trace(shape, 60, 1);
   const auto pool = std::move(*ThreadPool::create(2));
   for (uint64_t slots = 2; slots <= shape.keys(); ++slots) {
-    auto made = Store::create({shape, 64, 0}, slots * 64, kPolicy,
-                              [](uint32_t, uint32_t, std::byte*, std::byte*) { return Status(); });
+    auto made = Store::create({shape, kDirectAlignment, 0}, slots * kDirectAlignment, kPolicy,
+                              std::make_unique<Slow>(), {false, 3});
     ASSERT_TRUE(made.ok()) << made.status().text();
     Store& store = **made;
     if (store.holds_all()) {
       ASSERT_TRUE(store.load_all(*pool).ok());
     }
-    const auto visit = std::move(*Visit::create(store, 2));
+    const auto visit = std::move(*Visit::create(store));
     for (const RouteTrace::Visit& each : trace.visits) {
-      visit->begin(each.step, each.layer, trace.experts_of(each));
+      ASSERT_TRUE(visit->begin(each.step, each.layer, trace.experts_of(each)).ok());
       while (!visit->next(*pool, 2)->empty()) {
       }
     }

@@ -2,6 +2,8 @@
 #include "runtime/experts/residency.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <utility>
 
 namespace colibri::experts {
@@ -20,38 +22,114 @@ Demand::Demand(const RoutingShape& shape) {
   keys.reserve(shape.experts);
   resident.reserve(shape.experts);
   missing.reserve(shape.experts);
+  loading.reserve(Residency::kMostClaimed);
   held.reserve(shape.experts);
-  claimed.reserve(shape.experts);
+}
+
+Residency::Uses Residency::uses_for(uint64_t slots) const {
+  if (slots >= shape_.keys()) return {shape_.keys(), 0, false};
+  const bool guarded = slots - 1 < shape_.working_set();
+  // Below the working set most experts pass through: more than one at a time, so that their loads
+  // overlap.
+  const uint64_t passage = guarded ? std::clamp<uint64_t>(shape_.top_k, 1, slots / 2) : 1;
+  return {slots - passage, passage, guarded};
 }
 
 Result<Residency> Residency::create(const RoutingShape& shape, uint64_t slots,
                                     PolicyPlugin policy) {
   Residency made;
   made.shape_ = shape;
-  made.slots_.resize(slots);
-  made.ruled_ = slots;
-  if (slots < shape.keys()) {
-    made.guarded_ = slots - 1 < shape.working_set();
-    // Below the working set most experts pass through: more than one at a time, so that their loads
-    // overlap.
-    const uint64_t guarded_passage = std::clamp<uint64_t>(shape.top_k, 1, slots / 2);
-    made.ruled_ = slots - (made.guarded_ ? guarded_passage : 1);
-  }
+  made.plugin_ = std::move(policy);
   made.slot_of_key_.assign(shape.keys(), kAbsent);
   const uint64_t words = (shape.keys() + 63) / 64;
   made.evictable_.assign(words, 0);
   made.safe_.assign(words, 0);
   made.droppable_.assign(words, 0);
   made.uses_.assign(shape.keys(), 0);
-  made.free_.reserve(made.ruled_);
-  made.free_passage_.reserve(slots - made.ruled_);
-  for (uint64_t i = slots; i > 0; --i) {
-    const auto slot = static_cast<int32_t>(i - 1);
-    (made.in_passage(slot) ? made.free_passage_ : made.free_).push_back(slot);
-  }
-  COLIBRI_ASSIGN(made.policy_,
-                 Policy::create(std::move(policy), shape, static_cast<uint32_t>(made.ruled_)));
+  COLIBRI_TRY(made.resize(slots));
   return made;
+}
+
+Status Residency::resize_policy(uint32_t slots) {
+  // A policy may have sized its state for the slots it was created with.
+  if (policy_ && slots <= policy_slots_) return policy_->resize(slots);
+  COLIBRI_ASSIGN(Policy policy, Policy::create(plugin_, shape_, slots));
+  for (const Slot& slot : slots_) {
+    const int32_t placed = slot_of_key_[slot.key];
+    if (slot.use == Use::kRuled && placed != kAbsent && &at(placed) == &slot) {
+      policy.on_insert(slot.key);
+    }
+  }
+  policy_ = std::move(policy);
+  policy_slots_ = slots;
+  return {};
+}
+
+Status Residency::resize(uint64_t slots) {
+  const Uses wanted = uses_for(slots);
+  COLIBRI_TRY(resize_policy(static_cast<uint32_t>(wanted.ruled)));
+  uses_of_slots_ = wanted;
+  std::fill(safe_.begin(), safe_.end(), 0);
+  const size_t before = slots_.size();
+  if (wanted.all() > before) slots_.resize(wanted.all());
+  for (auto* list : {&free_, &free_passage_, &spare_, &just_withdrawn_, &reported_}) {
+    list->reserve(slots_.size());
+  }
+  // In this order the lowest number is taken first.
+  for (size_t i = slots_.size(); i > before; --i) spare_.push_back(static_cast<int32_t>(i - 1));
+  settle();
+  return {};
+}
+
+void Residency::withdraw(std::vector<int32_t>& free, uint64_t& count) {
+  const int32_t slot = free.back();
+  free.pop_back();
+  --count;
+  at(slot).use = Use::kWithdrawn;
+  spare_.push_back(slot);
+  just_withdrawn_.push_back(slot);
+}
+
+void Residency::use(Use use, std::vector<int32_t>& free, uint64_t& count, uint64_t wanted) {
+  while (count < wanted && ruled_ + passage_ < uses_of_slots_.all()) {
+    const int32_t slot = spare_.back();
+    spare_.pop_back();
+    std::erase(just_withdrawn_, slot);
+    at(slot).use = use;
+    free.push_back(slot);
+    ++count;
+  }
+  std::sort(free.begin(), free.end(), std::greater<>());
+}
+
+bool Residency::drop_one() {
+  auto victim = policy_->victim(evictable_);
+  std::optional<uint32_t> key;
+  if (victim.ok()) key = *victim;
+  // A lower budget is no question of which expert is worth its slot: any of them has to go.
+  for (uint32_t i = 0; !key && i < evictable_.size(); ++i) {
+    if (evictable_[i] != 0) key = i * 64 + static_cast<uint32_t>(std::countr_zero(evictable_[i]));
+  }
+  if (!key) return false;
+  policy_->on_evict(*key);
+  ++counters_.evictions;
+  vacate(slot_of_key_[*key]);
+  return true;
+}
+
+void Residency::settle() {
+  const Uses& wanted = uses_of_slots_;
+  if (ruled_ == wanted.ruled && passage_ == wanted.passage) return;
+  while (ruled_ > wanted.ruled && (!free_.empty() || drop_one())) withdraw(free_, ruled_);
+  while (passage_ > wanted.passage && !free_passage_.empty()) withdraw(free_passage_, passage_);
+  use(Use::kRuled, free_, ruled_, wanted.ruled);
+  use(Use::kPassage, free_passage_, passage_, wanted.passage);
+}
+
+std::span<const int32_t> Residency::withdrawn() {
+  reported_.swap(just_withdrawn_);
+  just_withdrawn_.clear();
+  return reported_;
 }
 
 void Residency::forget_counters() {
@@ -91,7 +169,7 @@ void Residency::vacate(int32_t slot) {
 }
 
 std::span<const uint64_t> Residency::droppable() {
-  if (!guarded_) return evictable_;
+  if (!guarded()) return evictable_;
   for (size_t i = 0; i < evictable_.size(); ++i) droppable_[i] = evictable_[i] & ~safe_[i];
   return droppable_;
 }
@@ -104,13 +182,13 @@ int32_t Residency::pass(uint32_t key) {
   return slot;
 }
 
-Result<int32_t> Residency::claim(uint32_t key) {
+Result<int32_t> Residency::slot_for(uint32_t key) {
   if (free_.empty()) {
     const std::span<const uint64_t> droppable_now = droppable();
     if (std::all_of(droppable_now.begin(), droppable_now.end(),
                     [](uint64_t word) { return word == 0; })) {
       // Everything is in use, and a slot comes free when a visitor moves on; or the guard holds.
-      return guarded_ ? pass(key) : kAbsent;
+      return guarded() ? pass(key) : kAbsent;
     }
     COLIBRI_ASSIGN(const std::optional<uint32_t> victim, policy_->victim(droppable_now));
     if (!victim) return pass(key);
@@ -121,100 +199,113 @@ Result<int32_t> Residency::claim(uint32_t key) {
   const int32_t slot = free_.back();
   free_.pop_back();
   occupy(slot, key);
+  set(safe_, key);
+  policy_->on_insert(key);
   return slot;
 }
 
-void Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
-                      std::span<const int32_t> experts) {
+Status Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
+                        std::span<const int32_t> experts) {
   end(demand);
   demand.keys.clear();
   demand.resident.clear();
   const uint32_t first = layer * shape_.experts;
-  if (guarded_) {
+  if (guarded()) {
     for (uint32_t i = 0; i < shape_.experts; ++i) clear(safe_, first + i);
   }
   for (const int32_t expert : experts) {
     const uint32_t key = first + static_cast<uint32_t>(expert);
     const int32_t slot = slot_of_key_[key];
-    const bool hit = slot != kAbsent && at(slot).ready;
+    // What another visitor is loading needs no read of its own either.
+    const bool hit = slot != kAbsent;
     ++uses_[key];
     demand.keys.push_back(key);
     demand.resident.push_back(hit ? 1 : 0);
-    if (hit) {
+    ++(hit ? counters_.hits : counters_.misses);
+    if (hit) set(safe_, key);
+    if (hit && at(slot).ready) {
       lease(slot);
-      set(safe_, key);
       demand.held.push_back(slot);
     } else {
       demand.missing.push_back(key);
     }
   }
-  demand.hits_pending = !demand.held.empty();
-  counters_.hits += demand.held.size();
-  counters_.misses += demand.missing.size();
   policy_->on_access(step, demand.keys, demand.resident.data());
+  return claim(demand);
 }
 
-bool Residency::end_wave(Demand& demand) {
-  if (demand.hits_pending || demand.held.empty()) return false;
-  for (const int32_t slot : demand.held) release(slot);
-  demand.held.clear();
-  return true;
-}
-
-Status Residency::take_wave(Demand& demand) {
-  demand.claimed.clear();
-  if (std::exchange(demand.hits_pending, false)) return {};
+Status Residency::claim(Demand& demand) {
   size_t left = 0;
-  for (size_t i = 0; i < demand.missing.size(); ++i) {
-    const uint32_t key = demand.missing[i];
-    int32_t slot = slot_of_key_[key];
-    if (slot == kAbsent) {
-      const Result<int32_t> claimed = claim(key);
-      if (!claimed.ok()) {
-        failed(demand);
-        end(demand);
-        return claimed.status();
+  bool more = true;
+  for (const uint32_t key : demand.missing) {
+    more = more && demand.claimed < kMostClaimed;
+    if (more && slot_of_key_[key] == kAbsent) {
+      COLIBRI_ASSIGN(const int32_t slot, slot_for(key));
+      if (slot != kAbsent) {
+        demand.loading.push_back(slot);
+        ++demand.claimed;
+        continue;
       }
-      slot = *claimed;
-      if (slot != kAbsent) demand.claimed.push_back(slot);
-    } else if (at(slot).ready) {
-      lease(slot);
-    } else {
-      slot = kAbsent;  // another visitor is loading it
+      more = false;
     }
-    if (slot != kAbsent) {
+    demand.missing[left++] = key;
+  }
+  demand.missing.resize(left);
+  return {};
+}
+
+void Residency::loaded(Demand& demand, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t slot = demand.loading[i];
+    at(slot).ready = true;
+    ++counters_.loads;
+    demand.held.push_back(slot);
+  }
+  demand.loading.erase(demand.loading.begin(),
+                       demand.loading.begin() + static_cast<std::ptrdiff_t>(n));
+  demand.held_own = true;
+}
+
+Status Residency::release(Demand& demand) {
+  Status status;
+  for (const int32_t slot : demand.held) {
+    release(slot);
+    settle();
+    if (demand.held_own) --demand.claimed;
+    if (status.ok()) status = claim(demand);
+  }
+  demand.held.clear();
+  demand.held_own = false;
+  return status;
+}
+
+Status Residency::retry(Demand& demand) {
+  size_t left = 0;
+  for (const uint32_t key : demand.missing) {
+    const int32_t slot = slot_of_key_[key];
+    if (slot != kAbsent && at(slot).ready) {
+      lease(slot);
       demand.held.push_back(slot);
     } else {
       demand.missing[left++] = key;
     }
   }
   demand.missing.resize(left);
-  return {};
+  return demand.held.empty() ? claim(demand) : Status();
 }
 
-void Residency::loaded(Demand& demand) {
-  for (const int32_t slot : demand.claimed) {
-    at(slot).ready = true;
-    ++counters_.loads;
-    if (in_passage(slot)) continue;
-    set(safe_, at(slot).key);
-    policy_->on_insert(at(slot).key);
-  }
-  demand.claimed.clear();
-}
-
-void Residency::failed(Demand& demand) {
-  for (const int32_t slot : demand.claimed) {
-    std::erase(demand.held, slot);
+void Residency::end(Demand& demand) {
+  for (const int32_t slot : demand.held) release(slot);
+  for (const int32_t slot : demand.loading) {
+    if (!in_passage(slot)) policy_->on_evict(at(slot).key);
     vacate(slot);
   }
-  demand.claimed.clear();
-}
-
-bool Residency::end(Demand& demand) {
+  settle();
   demand.missing.clear();
-  demand.hits_pending = false;
-  return end_wave(demand);
+  demand.loading.clear();
+  demand.held.clear();
+  demand.held_own = false;
+  demand.claimed = 0;
 }
 
 }  // namespace colibri::experts

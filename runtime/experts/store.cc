@@ -6,20 +6,81 @@
 
 namespace colibri::experts {
 
+static_assert(Residency::kMostClaimed <= LoadQueue::kMost);
+
+Status Store::check_budget(uint64_t bytes) const {
+  if (bytes >= shape_.floor_bytes()) return {};
+  return invalid_argument("experts.budget: " + std::to_string(bytes) + " bytes (" +
+                          human_bytes(bytes) + ") are below the floor of two experts, " +
+                          std::to_string(shape_.floor_bytes()) + " bytes (" +
+                          human_bytes(shape_.floor_bytes()) + "); raise it");
+}
+
 Result<std::unique_ptr<Store>> Store::create(const StoreShape& shape, uint64_t budget_bytes,
-                                             PolicyPlugin policy, Load load) {
-  if (budget_bytes < shape.floor_bytes()) {
-    return invalid_argument("experts.budget: " + std::to_string(budget_bytes) + " bytes (" +
-                            human_bytes(budget_bytes) + ") are below the floor of two experts, " +
-                            std::to_string(shape.floor_bytes()) + " bytes (" +
-                            human_bytes(shape.floor_bytes()) + "); raise it");
+                                             PolicyPlugin policy,
+                                             std::unique_ptr<ExpertSource> source,
+                                             Reading reading) {
+  std::unique_ptr<Store> store(new Store(shape, std::move(source), reading));
+  if (shape.slot_bytes % kDirectAlignment != 0) {
+    return internal_error("slots of " + std::to_string(shape.slot_bytes) +
+                          " bytes are not aligned");
   }
-  std::unique_ptr<Store> store(new Store(shape, std::move(load)));
+  COLIBRI_TRY(store->check_budget(budget_bytes));
   const uint64_t slots = shape.slots_in(budget_bytes);
-  COLIBRI_ASSIGN(store->arena_,
-                 Memory::allocate(slots * shape.slot_bytes, "the expert arena (experts.budget)"));
+  COLIBRI_TRY(store->grow(slots));
   COLIBRI_ASSIGN(store->residency_, Residency::create(shape, slots, std::move(policy)));
+  if (reading.ring) return store;
+  Loaders& loaders = store->loaders_;
+  loaders.staging_bytes = shape.staging_bytes;
+  COLIBRI_ASSIGN(loaders.staging,
+                 Memory::allocate(reading.depth * shape.staging_bytes, "reading experts"));
+  COLIBRI_ASSIGN(loaders.workers, io::Workers::create(reading.depth));
   return store;
+}
+
+Status Store::grow(uint64_t slots) {
+  uint64_t have = 0;
+  for (const Part& part : arena_) have += part.memory.size() / shape_.slot_bytes;
+  if (slots <= have) return {};
+  COLIBRI_ASSIGN(Memory memory, Memory::allocate((slots - have) * shape_.slot_bytes,
+                                                 "the expert arena (experts.budget)"));
+  arena_.push_back({static_cast<int32_t>(have), std::move(memory)});
+  return {};
+}
+
+std::byte* Store::data(int32_t slot) const {
+  auto part = arena_.rbegin();
+  while (part->first > slot) ++part;
+  return part->memory.data() + static_cast<uint64_t>(slot - part->first) * shape_.slot_bytes;
+}
+
+void Store::give_back() {
+  for (const int32_t slot : residency_->withdrawn()) {
+    Memory::give_back(data(slot), shape_.slot_bytes);
+  }
+}
+
+Status Store::set_budget(uint64_t bytes) {
+  COLIBRI_TRY(check_budget(bytes));
+  {
+    const std::lock_guard lock(mutex_);
+    const uint64_t slots = shape_.slots_in(bytes);
+    COLIBRI_TRY(grow(slots));
+    COLIBRI_TRY(residency_->resize(slots));
+    give_back();
+  }
+  changed_.notify_all();
+  return {};
+}
+
+uint32_t Store::slots() const {
+  const std::lock_guard lock(mutex_);
+  return residency_->slots();
+}
+
+bool Store::holds_all() const {
+  const std::lock_guard lock(mutex_);
+  return residency_->holds_all();
 }
 
 uint64_t Store::next_step() {
@@ -32,6 +93,11 @@ Counters Store::counters() const {
   return residency_->counters();
 }
 
+Times Store::times() const {
+  const std::lock_guard lock(mutex_);
+  return times_;
+}
+
 std::vector<uint64_t> Store::uses() const {
   const std::lock_guard lock(mutex_);
   const std::span<const uint64_t> uses = residency_->uses();
@@ -40,12 +106,12 @@ std::vector<uint64_t> Store::uses() const {
 
 Status Store::load_all(ThreadPool& pool) {
   if (!holds_all()) return internal_error("load_all() on a store that does not hold all experts");
-  COLIBRI_ASSIGN(const auto visit, Visit::create(*this, pool.threads()));
+  COLIBRI_ASSIGN(const auto visit, Visit::create(*this));
   std::vector<int32_t> experts(shape_.experts);
   for (uint32_t i = 0; i < shape_.experts; ++i) experts[i] = static_cast<int32_t>(i);
   const uint64_t step = next_step();
   for (uint32_t layer = 0; layer < shape_.layers; ++layer) {
-    visit->begin(step, layer, experts);
+    COLIBRI_TRY(visit->begin(step, layer, experts));
     for (;;) {
       COLIBRI_ASSIGN(const auto wave, visit->next(pool, pool.threads()));
       if (wave.empty()) break;
@@ -53,95 +119,8 @@ Status Store::load_all(ThreadPool& pool) {
   }
   const std::lock_guard lock(mutex_);
   residency_->forget_counters();
+  times_ = {};
   return {};
-}
-
-Result<std::unique_ptr<Visit>> Visit::create(Store& store, unsigned threads) {
-  std::unique_ptr<Visit> visit(new Visit(store));
-  COLIBRI_ASSIGN(visit->staging_,
-                 Memory::allocate(threads * store.shape().staging_bytes, "reading experts"));
-  return visit;
-}
-
-Visit::Visit(Store& store) : store_(store), demand_(store.shape()) {
-  wave_.reserve(store.shape().experts);
-}
-
-void Visit::begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts) {
-  end();
-  layer_ = layer;
-  const std::lock_guard lock(store_.mutex_);
-  store_.residency_->begin(demand_, step, layer, experts);
-}
-
-void Visit::end() {
-  wave_.clear();
-  if (demand_.held.empty() && demand_.missing.empty()) return;
-  bool leases_ended = false;
-  {
-    const std::lock_guard lock(store_.mutex_);
-    leases_ended = store_.residency_->end(demand_);
-  }
-  if (leases_ended) store_.changed_.notify_all();
-}
-
-Result<std::span<const Visit::Lease>> Visit::next(ThreadPool& pool, unsigned threads) {
-  wave_.clear();
-  {
-    std::unique_lock lock(store_.mutex_);
-    Residency& residency = *store_.residency_;
-    if (residency.end_wave(demand_)) store_.changed_.notify_all();
-    for (;;) {
-      if (Status status = residency.take_wave(demand_); !status.ok()) {
-        store_.changed_.notify_all();
-        return status;
-      }
-      if (!demand_.held.empty() || demand_.missing.empty()) break;
-      store_.changed_.wait(lock);
-    }
-    for (const int32_t slot : demand_.held) {
-      wave_.push_back({residency.key_in(slot) % store_.shape_.experts, store_.data(slot)});
-    }
-  }
-  if (!demand_.claimed.empty()) {
-    if (Status status = load_claimed(pool, threads); !status.ok()) {
-      end();
-      return status;
-    }
-  }
-  return std::span<const Lease>(wave_);
-}
-
-Status Visit::load_claimed(ThreadPool& pool, unsigned threads) {
-  Status failure;
-  std::mutex failure_mutex;
-  const auto slots = static_cast<int64_t>(demand_.claimed.size());
-  const colibri_status code =
-      pool.run(slots, threads, [&](unsigned worker, int64_t begin, int64_t end) -> colibri_status {
-        std::byte* staging = staging_.data() + worker * store_.shape_.staging_bytes;
-        for (int64_t i = begin; i < end; ++i) {
-          const int32_t slot = demand_.claimed[static_cast<size_t>(i)];
-          // A claimed slot is this visit's alone: its key needs no lock.
-          const uint32_t expert = store_.residency_->key_in(slot) % store_.shape_.experts;
-          Status status = store_.load_(layer_, expert, store_.data(slot), staging);
-          if (status.ok()) continue;
-          const std::lock_guard lock(failure_mutex);
-          if (failure.ok()) failure = std::move(status);
-          return failure.code();
-        }
-        return COLIBRI_OK;
-      });
-  {
-    const std::lock_guard lock(store_.mutex_);
-    if (code == COLIBRI_OK) {
-      store_.residency_->loaded(demand_);
-    } else {
-      // Which of them were filled is not known: none counts as loaded.
-      store_.residency_->failed(demand_);
-    }
-  }
-  store_.changed_.notify_all();
-  return failure;
 }
 
 }  // namespace colibri::experts

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,14 +18,16 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/experts/load_queue.h"
 #include "runtime/experts/policy.h"
 #include "runtime/experts/residency.h"
+#include "runtime/experts/source.h"
 
 namespace colibri::experts {
 
 struct StoreShape : RoutingShape {
-  uint64_t slot_bytes = 0;     // of the largest expert bundle, a multiple of kAlignment
-  uint64_t staging_bytes = 0;  // memory that loading an expert works in, per thread
+  uint64_t slot_bytes = 0;     // of the largest expert bundle, a multiple of kDirectAlignment
+  uint64_t staging_bytes = 0;  // memory that loading an expert works in, per worker
 
   uint64_t all_bytes() const { return keys() * slot_bytes; }
   // One expert computing, one loading: the least that works.
@@ -35,55 +37,82 @@ struct StoreShape : RoutingShape {
   }
 };
 
+// How experts are read.
+struct Reading {
+  bool ring = false;   // by io_uring, which the source must allow; else by threads
+  unsigned depth = 1;  // reads on their way at once: of each visitor, or threads of the store
+};
+
+// Time that visitors spent, summed over them.
+struct Times {
+  std::chrono::nanoseconds leasing{};  // on leases, claims and starting reads
+  std::chrono::nanoseconds waiting{};  // until an expert had been read and checked
+};
+
 class Visit;
 
 // Thread-safe: contexts that share a model share its store.
 class Store {
  public:
-  // Fills a slot with an expert's bundle. Called by workers in parallel, each with staging memory
-  // of its own.
-  using Load =
-      std::function<Status(uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging)>;
-
   // Refuses a budget below the floor, with the numbers.
   static Result<std::unique_ptr<Store>> create(const StoreShape& shape, uint64_t budget_bytes,
-                                               PolicyPlugin policy, Load load);
+                                               PolicyPlugin policy,
+                                               std::unique_ptr<ExpertSource> source,
+                                               Reading reading);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
   const StoreShape& shape() const { return shape_; }
-  uint32_t slots() const { return residency_->slots(); }
-  bool holds_all() const { return residency_->holds_all(); }
+  uint32_t slots() const;
+  bool holds_all() const;
   // Loads every expert now, so that faults of the model show before the first token; only if it
   // holds all of them.
   Status load_all(ThreadPool& pool);
+  // Another budget from now on, for visits in progress, too: experts that are in use leave when
+  // they have computed. Refuses one below the floor; a failure leaves the old one. Never changes
+  // what is computed.
+  Status set_budget(uint64_t bytes);
   // A number for the next pass over the layers, ascending.
   uint64_t next_step();
   Counters counters() const;
+  Times times() const;
   // Per key (layer * experts + expert): the visits that asked for it.
   std::vector<uint64_t> uses() const;
 
  private:
   friend class Visit;
+  // Memory of slots with neighbouring numbers.
+  struct Part {
+    int32_t first = 0;
+    Memory memory;
+  };
 
-  Store(const StoreShape& shape, Load load) : shape_(shape), load_(std::move(load)) {}
-  std::byte* data(int32_t slot) const {
-    return arena_.data() + static_cast<uint64_t>(slot) * shape_.slot_bytes;
-  }
+  Store(const StoreShape& shape, std::unique_ptr<ExpertSource> source, Reading reading)
+      : shape_(shape), source_(std::move(source)), reading_(reading) {}
+  Status check_budget(uint64_t bytes) const;
+  // Memory for slots up to this number.
+  Status grow(uint64_t slots);
+  // With the lock:
+  std::byte* data(int32_t slot) const;
+  void give_back();
 
   const StoreShape shape_;
-  const Load load_;
-  Memory arena_;
+  const std::unique_ptr<ExpertSource> source_;
+  const Reading reading_;
+  Loaders loaders_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // a lease ended or a load finished
+  std::condition_variable changed_;  // a lease ended, a load finished, or there are other slots
+  std::vector<Part> arena_;
   std::optional<Residency> residency_;
+  Times times_;
   uint64_t step_ = 0;
 };
 
-// The experts that one layer of one step needs, in waves: those that are there first, then, as
-// slots can be had, the missing ones. A visitor holds the leases of one wave only and never waits
-// while it holds any, so visitors cannot block each other for ever. Used by one thread.
+// The experts that one layer of one step needs: first those that are there, then the missing ones as
+// they arrive, whose reads go on while others compute. A visitor waits for other visitors only while
+// it holds no lease and has no read on its way, so visitors cannot block each other for ever. Used
+// by one thread.
 class Visit {
  public:
   struct Lease {
@@ -91,28 +120,42 @@ class Visit {
     const std::byte* data = nullptr;  // the bundle, until the next call
   };
 
-  // For visits on pools of up to `threads` threads. After this nothing is allocated.
-  static Result<std::unique_ptr<Visit>> create(Store& store, unsigned threads);
+  // After this nothing is allocated.
+  static Result<std::unique_ptr<Visit>> create(Store& store);
   ~Visit() { end(); }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
   // Starts with distinct experts, ascending. Ends a visit in progress.
-  void begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts);
-  // Ends the leases of the last wave and gives the next one, loading on the pool's threads; empty
-  // when every expert had its turn. An error ends the visit; the store stays usable.
+  Status begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts);
+  // Ends the leases that the last call gave and gives some more; none when every expert had its
+  // turn. What arrived is checked on the pool's threads. An error ends the visit; the store stays
+  // usable.
   Result<std::span<const Lease>> next(ThreadPool& pool, unsigned threads);
   void end();
 
  private:
-  explicit Visit(Store& store);
-  Status load_claimed(ThreadPool& pool, unsigned threads);
+  using Clock = std::chrono::steady_clock;
+
+  Visit(Store& store, std::unique_ptr<LoadQueue> queue);
+  // Waits for the first of the loads on their way, and says how many have arrived.
+  Result<size_t> take_arrived();
+  Status check(size_t arrived, ThreadPool& pool, unsigned threads) const;
+  // Takes down what is in progress and gives the status on.
+  Status fail(Status status);
+  // With the lock:
+  void list_held();
+  void start_claimed();
+  // Waits until something can be done for what is missing.
+  Status wait_for_others(std::unique_lock<std::mutex>& lock);
 
   Store& store_;
-  Memory staging_;
+  const std::unique_ptr<LoadQueue> queue_;
   uint32_t layer_ = 0;
   Demand demand_;
+  std::vector<Load> on_way_;  // of demand_.loading, those in the queue
   std::vector<Lease> wave_;
+  bool fresh_ = false;  // the wave of begin() was not given yet
 };
 
 }  // namespace colibri::experts

@@ -38,10 +38,26 @@ const colibri_cache_policy_1 kPolicy = {
       return 0;
     },
     .on_evict = [](void*, uint32_t key) { EXPECT_EQ(residents.erase(key), 1u); },
-    .resize = nullptr,
+    .resize = [](void*, uint32_t, uint32_t) -> colibri_status { return COLIBRI_OK; },
 };
 
-constexpr StoreShape kShape = {{.layers = 3, .experts = 8, .top_k = 2}, 64, 64};
+constexpr uint64_t kSlot = kDirectAlignment;
+constexpr StoreShape kShape = {{.layers = 3, .experts = 8, .top_k = 2}, kSlot, 64};
+
+// Each byte of an expert is its key.
+class Keys final : public ExpertSource {
+ public:
+  explicit Keys(const std::atomic<int>& failing) : failing_(failing) {}
+  Status load(uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) const override {
+    *staging = std::byte{1};
+    if (failing_ == static_cast<int>(layer * 8 + expert)) return io_error("disk on fire");
+    std::memset(slot, static_cast<int>(layer * 8 + expert), kSlot);
+    return {};
+  }
+
+ private:
+  const std::atomic<int>& failing_;
+};
 
 class StoreTest : public testing::Test {
  protected:
@@ -52,16 +68,8 @@ class StoreTest : public testing::Test {
   }
 
   std::unique_ptr<Store> store(uint64_t slots) {
-    auto made = Store::create(
-        kShape, slots * kShape.slot_bytes, {"test", &kPolicy, nullptr},
-        [this](uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) -> Status {
-          *staging = std::byte{1};
-          if (failing_ == static_cast<int>(layer * 8 + expert)) {
-            return io_error("disk on fire");
-          }
-          std::memset(slot, static_cast<int>(layer * 8 + expert), 64);
-          return {};
-        });
+    auto made = Store::create(kShape, slots * kSlot, {"test", &kPolicy, nullptr},
+                              std::make_unique<Keys>(failing_), {false, 2});
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::move(*made);
   }
@@ -69,9 +77,9 @@ class StoreTest : public testing::Test {
   // Visits and returns the experts in the order they came, checking their bytes.
   static std::vector<uint32_t> visit(Store& store, ThreadPool& pool, uint32_t layer,
                                      std::vector<int32_t> experts) {
-    const auto made = Visit::create(store, pool.threads());
+    const auto made = Visit::create(store);
     Visit& visit = **made;
-    visit.begin(store.next_step(), layer, experts);
+    EXPECT_TRUE(visit.begin(store.next_step(), layer, experts).ok());
     std::vector<uint32_t> seen;
     for (;;) {
       auto wave = visit.next(pool, pool.threads());
@@ -136,11 +144,10 @@ TEST_F(StoreTest, AVictimThatMayNotBeDroppedIsAnErrorAndTheStoreGoesOn) {
   auto s = store(3);
   visit(*s, *pool_, 0, {0, 1});
   answer = Answer::kRubbish;
-  const auto made = Visit::create(*s, 2);
+  const auto made = Visit::create(*s);
   Visit& bad = **made;
   const std::vector<int32_t> experts = {5};
-  bad.begin(s->next_step(), 0, experts);
-  const Status status = bad.next(*pool_, 2).status();
+  const Status status = bad.begin(s->next_step(), 0, experts);
   EXPECT_EQ(status.code(), COLIBRI_INTERNAL);
   EXPECT_NE(status.text().find("cache policy test"), std::string::npos);
   answer = Answer::kLowest;
@@ -150,11 +157,13 @@ TEST_F(StoreTest, AVictimThatMayNotBeDroppedIsAnErrorAndTheStoreGoesOn) {
 TEST_F(StoreTest, AFailedLoadIsReportedAndLeavesNothingBehind) {
   auto s = store(6);
   failing_ = 4;
-  const auto made = Visit::create(*s, 2);
+  const auto made = Visit::create(*s);
   Visit& bad = **made;
   const std::vector<int32_t> experts = {3, 4, 5};
-  bad.begin(s->next_step(), 0, experts);
-  EXPECT_EQ(bad.next(*pool_, 2).status().text(), "disk on fire");
+  ASSERT_TRUE(bad.begin(s->next_step(), 0, experts).ok());
+  Status status;
+  for (int i = 0; i < 3 && status.ok(); ++i) status = bad.next(*pool_, 2).status();
+  EXPECT_EQ(status.text(), "disk on fire");
   failing_ = -1;
   EXPECT_EQ(visit(*s, *pool_, 0, {3, 4, 5}).size(), 3u);
   EXPECT_EQ(s->counters().misses, 6u);
@@ -169,11 +178,12 @@ TEST_F(StoreTest, LoadsAllUpFront) {
 }
 
 TEST_F(StoreTest, RefusesABudgetBelowTheFloor) {
-  auto made = Store::create(kShape, 127, {"test", &kPolicy, nullptr}, {});
+  auto made = Store::create(kShape, 2 * kSlot - 1, {"test", &kPolicy, nullptr},
+                            std::make_unique<Keys>(failing_), {});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().text(),
-            "experts.budget: 127 bytes (127 B) are below the floor of two experts, 128 bytes (128 "
-            "B); raise it");
+            "experts.budget: 8191 bytes (8.00 KiB) are below the floor of two experts, 8192 bytes "
+            "(8.00 KiB); raise it");
 }
 
 TEST_F(StoreTest, VisitorsShareAStoreWithFewSlots) {

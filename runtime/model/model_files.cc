@@ -112,6 +112,10 @@ Result<std::unique_ptr<ModelFiles>> ModelFiles::open(const std::string& path) {
   return std::unique_ptr<ModelFiles>(new ModelFiles(path, std::move(files)));
 }
 
+void ModelFiles::drop_cache() const {
+  for (const Entry& file : files_) file.handle.drop_cache();
+}
+
 Status ModelFiles::read(uint32_t file, uint64_t offset, void* to, uint64_t n) const {
   return files_[file].handle.read(offset, to, n);
 }

@@ -37,6 +37,9 @@ class ModelFiles {
   std::string_view name(uint32_t file) const { return files_[file].name; }
   uint64_t size(uint32_t file) const { return files_[file].handle.size(); }
   const std::filesystem::path& path(uint32_t file) const { return files_[file].handle.path(); }
+  const File& file(uint32_t file) const { return files_[file].handle; }
+  // Lets the system forget what it keeps of the files in memory.
+  void drop_cache() const;
   // Reads bytes [offset, offset + n) of a file, all of them or an error; a range that leaves the
   // file is COLIBRI_IO.
   Status read(uint32_t file, uint64_t offset, void* to, uint64_t n) const;

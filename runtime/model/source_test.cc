@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -64,13 +65,13 @@ TEST_F(ModelSourceTest, FindsAndReadsTensors) {
 TEST_F(ModelSourceTest, AFailedReadNamesTensorAndFile) {
   const auto source = open();
   ASSERT_TRUE(source.ok());
-  fault_injection::set_read_fault(
-      [](const fs::path&, uint64_t, uint64_t) { return io_error("the disk is gone"); });
+  fault_injection::set_read_fault([](const fs::path&, uint64_t, uint64_t) { return -EIO; });
   char byte = 0;
   const Status status = (*source)->read(*(*source)->find("a"), 0, &byte, 1);
   fault_injection::set_read_fault({});
   EXPECT_EQ(status.code(), COLIBRI_IO);
-  EXPECT_EQ(status.text(), folder_.string() + ": tensor 'a': the disk is gone");
+  EXPECT_TRUE(status.text().starts_with(folder_.string() + ": tensor 'a': ")) << status.text();
+  EXPECT_TRUE(status.text().ends_with("failed: Input/output error")) << status.text();
 }
 
 TEST_F(ModelSourceTest, TellsWhereMetadataStands) {

@@ -114,9 +114,9 @@ TEST_F(ConvertTest, GoesOnWhereItWasInterrupted) {
   for (int reads = 1; reads < 60; reads += 7) {
     SCOPED_TRACE(reads);
     int left = reads;
-    fault_injection::set_read_fault([&](const Path& path, uint64_t, uint64_t) {
-      if (path.extension() != ".safetensors" || left-- > 0) return Status();
-      return io_error("made up");
+    fault_injection::set_read_fault([&](const Path& path, uint64_t, uint64_t n) -> int64_t {
+      if (path.extension() != ".safetensors" || left-- > 0) return static_cast<int64_t>(n);
+      return -EIO;
     });
     const Status cut = convert(model, file);
     fault_injection::set_read_fault({});
