@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <algorithm>
 #include <random>
 #include <string>
@@ -186,9 +187,8 @@ TEST_F(BatchTest, AFailureLeavesAllSequencesAsTheyWere) {
   std::vector<float> logits(all.size() * vocabulary());
   std::vector<Chunk> chunks;
   for (Sequence& sequence : all) chunks.push_back({sequence.context.get(), {sequence.ids.data(), 6}});
-  fault_injection::set_read_fault([](const std::filesystem::path&, uint64_t, uint64_t) {
-    return io_error("the disk is gone");
-  });
+  fault_injection::set_read_fault(
+      [](const std::filesystem::path&, uint64_t, uint64_t) { return -EIO; });
   EXPECT_EQ(batch_->forward(chunks, logits.data()).code(), COLIBRI_IO);
   fault_injection::set_read_fault({});
   for (const Sequence& sequence : all) EXPECT_EQ(sequence.context->tokens(), 0);
