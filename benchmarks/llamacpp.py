@@ -36,7 +36,7 @@ class Llama:
         lib.llama_backend_init()
         parameters = lib.llama_model_default_params()
         parameters.n_gpu_layers = 0
-        parameters.use_mmap = mmap
+        parameters.load_mode = llama_cpp.LLAMA_LOAD_MODE_MMAP if mmap else llama_cpp.LLAMA_LOAD_MODE_NONE
         if mmap:
             parameters.use_extra_bufts = False  # they would copy the weights out of the file
         self.model = lib.llama_model_load_from_file(path.encode(), parameters)
