@@ -36,6 +36,11 @@ void colibri_free_model(colibri_model* model) {
   delete model;
 }
 
+colibri_status colibri_set_expert_budget(colibri_model* model, uint64_t bytes,
+                                         colibri_error* error) {
+  return api::guarded(error, [&]() -> Status { return model->model->set_expert_budget(bytes); });
+}
+
 uint32_t colibri_vocabulary(const colibri_model* model) {
   return static_cast<uint32_t>(model->model->spec().vocabulary);
 }

@@ -37,8 +37,8 @@ Status ReadProgress::take(int64_t answer) {
       retried_ = true;
       return {};
     }
-    return failed("reading at byte " + std::to_string(offset()) + " failed: " +
-                  std::generic_category().message(static_cast<int>(-answer)));
+    return failed("reading at byte " + std::to_string(offset()) +
+                  " failed: " + std::generic_category().message(static_cast<int>(-answer)));
   }
   auto came = static_cast<uint64_t>(answer);
   // The rest of a direct read must begin at a block, too.

@@ -2,6 +2,7 @@
 #include "runtime/cli/statistics.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "runtime/base/memory.h"
@@ -16,6 +17,10 @@ constexpr uint64_t kMostProbed = 128u << 20;
 
 double rate(double n, double seconds) {
   return seconds > 0 ? n / seconds : 0;
+}
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
 }
 
 double prefill_rate(const engine::GenerateResult& r) {
@@ -41,7 +46,10 @@ double measured_decode_limit(const engine::Plan& plan) {
 Statistics Statistics::of(const engine::GenerateResult& result, const engine::Model& model) {
   Statistics made;
   made.result = result;
-  if (model.store() != nullptr) made.experts = model.store()->counters();
+  if (const experts::Store* store = model.store(); store != nullptr) {
+    const experts::Counters counters = store->counters();
+    made.experts = {counters, store->times(), counters.loads * store->shape().slot_bytes};
+  }
   made.peak_memory =
       machine::peak_resident_bytes();  // before the measurement takes memory of its own
   if (result.generated_tokens > 1) made.decode_limit = measured_decode_limit(model.plan());
@@ -64,16 +72,22 @@ std::string Statistics::line() const {
                 result.first_token_seconds * 1000, human_bytes(peak_memory).c_str());
   line += text;
   if (experts) {
-    const double visits = static_cast<double>(experts->hits + experts->misses);
+    const experts::Counters& counters = experts->counters;
+    const double visits = static_cast<double>(counters.hits + counters.misses);
     std::snprintf(text, sizeof(text), " | expert hits %.1f %%",
-                  visits == 0 ? 100 : 100 * static_cast<double>(experts->hits) / visits);
+                  visits == 0 ? 100 : 100 * static_cast<double>(counters.hits) / visits);
     line += text;
+    if (counters.loads > 0) {
+      std::snprintf(text, sizeof(text), ", %s read, waited %.0f ms",
+                    human_bytes(experts->bytes).c_str(), 1000 * seconds(experts->times.waiting));
+      line += text;
+    }
   }
   return line;
 }
 
 nlohmann::ordered_json Statistics::json() const {
-  const experts::Counters counters = experts.value_or(experts::Counters());
+  const auto [counters, times, bytes] = experts.value_or(Experts());
   return {{"stop", stop_reason_name(result.stop)},
           {"prompt_tokens", result.prompt_tokens},
           {"generated_tokens", result.generated_tokens},
@@ -83,7 +97,10 @@ nlohmann::ordered_json Statistics::json() const {
           {"first_token_seconds", result.first_token_seconds},
           {"peak_memory_bytes", peak_memory},
           {"expert_hits", counters.hits},
-          {"expert_misses", counters.misses}};
+          {"expert_misses", counters.misses},
+          {"expert_bytes_loaded", bytes},
+          {"expert_wait_seconds", seconds(times.waiting)},
+          {"expert_lease_seconds", seconds(times.leasing)}};
 }
 
 }  // namespace colibri::cli

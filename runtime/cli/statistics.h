@@ -15,8 +15,13 @@ namespace colibri::cli {
 
 struct Statistics {
   engine::GenerateResult result;
-  std::optional<experts::Counters> experts;  // nullopt: no layer has experts
-  uint64_t peak_memory = 0;                  // bytes resident
+  struct Experts {
+    experts::Counters counters;
+    experts::Times times;
+    uint64_t bytes = 0;  // loaded
+  };
+  std::optional<Experts> experts;  // nullopt: no layer has experts
+  uint64_t peak_memory = 0;        // bytes resident
   // Tokens per second that decoding would reach if it did nothing but read the weights of each
   // token, at this machine's measured speed; 0 = nothing was decoded.
   double decode_limit = 0;

@@ -90,9 +90,9 @@ Result<ExpertFiles> ExpertFiles::open(const model::ModelSource& source,
   }
   made.bundles_ = made.find_bundles();
   made.reading_.depth = made.bundles_ ? wanted.depth : std::min(wanted.depth, threads);
-  const Status packed =
-      unsupported("experts of this file are packed after they are read; convert it (colibri "
-                  "convert), then each of them is one read into its place");
+  const Status packed = unsupported(
+      "experts of this file are packed after they are read; convert it (colibri "
+      "convert), then each of them is one read into its place");
   if (wanted.engine != IoEngine::kPread) {
     const Status granted = made.bundles_ ? io::Ring::create(1).status() : packed;
     made.reading_.ring = granted.ok();
@@ -116,8 +116,9 @@ std::string ExpertFiles::text() const {
   text += direct() ? ", direct" : ", through the page cache";
   text += ", up to " + std::to_string(reading_.depth) + " at once; an expert is ";
   text += bundles_ ? "one read"
-                   : std::to_string(bundle_parts(placed(0))) + " reads or more, and is packed (`colibri convert` makes it one "
-                                                     "read into its place)";
+                   : std::to_string(bundle_parts(placed(0))) +
+                         " reads or more, and is packed (`colibri convert` makes it one "
+                         "read into its place)";
   if (!refused_.empty()) text += " (" + refused_ + ")";
   return text;
 }

@@ -55,7 +55,8 @@ class StoreFaultsTest : public testing::Test {
       COLIBRI_ASSIGN(const auto wave, visit.next(pool, pool.threads()));
       if (wave.empty()) break;
       for (const Visit::Lease& lease : wave) {
-        EXPECT_TRUE(want.check(layer, lease.expert, 0, lease.data).ok()) << "a wrong byte was given";
+        EXPECT_TRUE(want.check(layer, lease.expert, 0, lease.data).ok())
+            << "a wrong byte was given";
         seen.push_back(static_cast<int32_t>(lease.expert));
       }
     }
@@ -252,7 +253,7 @@ TEST_F(StoreFaultsTest, Stress) {
         const auto visitor = std::move(*Visit::create(*s));
         std::mt19937 random(id);
         for (uint32_t i = 0; i < 60; ++i) {
-          const Status status = 
+          const Status status =
               visit(*s, *visitor, *pool, static_cast<uint32_t>(random() % 3), some(random));
           if (status.ok()) {
             good.fetch_add(1);

@@ -51,8 +51,7 @@ Result<std::unique_ptr<Ring>> Ring::create(unsigned depth) {
 void Ring::ask(const ReadProgress& read, uint64_t tag) {
   ++under_way_;
   const int64_t fault = fault_injection::read_fault(read.file(), read.offset(), read.bytes());
-  io_uring_sqe* const entry =
-      fault > 0 && failure_ == 0 ? io_uring_get_sqe(ring_.get()) : nullptr;
+  io_uring_sqe* const entry = fault > 0 && failure_ == 0 ? io_uring_get_sqe(ring_.get()) : nullptr;
   if (entry == nullptr) {
     made_up_.push_back({tag, failure_ != 0 ? failure_ : fault > 0 ? -EBUSY : fault});
     return;
@@ -88,8 +87,8 @@ std::optional<Ring::Answer> Ring::answer(bool wait) {
   }
   io_uring_cqe* entry = nullptr;
   for (;;) {
-    const int error = wait ? io_uring_wait_cqe(ring_.get(), &entry)
-                           : io_uring_peek_cqe(ring_.get(), &entry);
+    const int error =
+        wait ? io_uring_wait_cqe(ring_.get(), &entry) : io_uring_peek_cqe(ring_.get(), &entry);
     if (error == 0) break;
     if (!wait) return std::nullopt;
     // Reads to memory that is somebody else's as soon as this returns are under way: there is

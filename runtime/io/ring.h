@@ -47,9 +47,9 @@ class Ring {
   const unsigned depth_;
   std::unique_ptr<io_uring> ring_;
   unsigned under_way_ = 0;
-  int failure_ = 0;                 // negative error number: the kernel takes nothing any more
-  std::vector<uint64_t> asked_;     // tags that the kernel does not have yet
-  std::vector<Answer> made_up_;     // answers that do not come from the kernel
+  int failure_ = 0;              // negative error number: the kernel takes nothing any more
+  std::vector<uint64_t> asked_;  // tags that the kernel does not have yet
+  std::vector<Answer> made_up_;  // answers that do not come from the kernel
 };
 
 }  // namespace colibri::io

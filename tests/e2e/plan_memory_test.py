@@ -6,6 +6,7 @@
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,14 @@ class PlanMemory(unittest.TestCase):
         planned = answer("plan", pipeline)["memory"]["peak"]
         made = answer("run", pipeline, "-f", SOURCE / "models/demo/sample_log.txt")
         self.check(planned, made["peak_memory_bytes"])
+
+    def test_the_demo_on_a_small_machine(self):
+        space = 256 << 20
+        done = subprocess.run([COLIBRI, "run", str(SOURCE / "configs/pipelines/plc_summary.yaml"), "--json",
+                               "-f", str(SOURCE / "models/demo/sample_log.txt")], capture_output=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space, space)))
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertLessEqual(json.loads(done.stdout)["peak_memory_bytes"], 48 << 20)
 
     def test_gguf_models(self):
         for name in ("qwen3moe_q8_0", "deepseek2_k"):

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <algorithm>
+#include <cerrno>
 #include <random>
 #include <string>
 #include <vector>
@@ -109,7 +109,8 @@ class BatchTest : public testing::Test {
       const auto rows = static_cast<size_t>(chunk.logits_rows());
       const auto end = static_cast<size_t>(chunk.context->tokens());
       const auto n = static_cast<std::ptrdiff_t>(rows * vocabulary());
-      const auto want = found->alone.begin() + static_cast<std::ptrdiff_t>((end - rows) * vocabulary());
+      const auto want =
+          found->alone.begin() + static_cast<std::ptrdiff_t>((end - rows) * vocabulary());
       ASSERT_TRUE(std::equal(want, want + n, got))
           << chunks.size() << " chunks; sequence " << found - all.begin() << " up to token " << end;
       got += n;
@@ -131,8 +132,7 @@ TEST_F(BatchTest, EverySequenceHasTheBytesThatItHasAlone) {
         SCOPED_TRACE(std::string(model) + ", " + kv + (least_budget ? ", two experts" : ""));
         ++mixes;
         const std::vector<std::string> settings = {
-            std::string("context.kv=") + kv,
-            "threads.count=" + std::to_string(1 + mixes % 2),
+            std::string("context.kv=") + kv, "threads.count=" + std::to_string(1 + mixes % 2),
             "context.prefill_chunk=" + std::to_string(mixes % 3 == 0 ? 7 : 64)};
         load(model, settings, least_budget);
         if (HasFatalFailure()) return;
@@ -186,7 +186,8 @@ TEST_F(BatchTest, AFailureLeavesAllSequencesAsTheyWere) {
   std::vector<Sequence> all = sequences(3, random);
   std::vector<float> logits(all.size() * vocabulary());
   std::vector<Chunk> chunks;
-  for (Sequence& sequence : all) chunks.push_back({sequence.context.get(), {sequence.ids.data(), 6}});
+  for (Sequence& sequence : all)
+    chunks.push_back({sequence.context.get(), {sequence.ids.data(), 6}});
   fault_injection::set_read_fault(
       [](const std::filesystem::path&, uint64_t, uint64_t) { return -EIO; });
   EXPECT_EQ(batch_->forward(chunks, logits.data()).code(), COLIBRI_IO);

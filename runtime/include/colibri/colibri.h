@@ -36,6 +36,11 @@ COLIBRI_EXPORT void colibri_free_model(colibri_model* model); /* NULL is fine [a
 COLIBRI_EXPORT uint32_t colibri_vocabulary(const colibri_model* model); /* size of a logits row [any] */
 COLIBRI_EXPORT uint32_t colibri_max_tokens(const colibri_model* model); /* longest sequence of a context [any] */
 
+/* Another budget for the weights of experts, in bytes, from now on and also for calls in progress; the rest is read from
+ * disk when it is needed. Changes no result. COLIBRI_INVALID_ARGUMENT below the room of two experts, COLIBRI_UNSUPPORTED
+ * for a model without experts; a failure leaves the old budget. [any] */
+COLIBRI_EXPORT colibri_status colibri_set_expert_budget(colibri_model* model, uint64_t bytes, colibri_error* error);
+
 /* A context for sequences of up to max_tokens tokens (0 = context.max_tokens of the pipeline). Takes all memory that
  * later calls need. Freed with colibri_free_context, before its model. [any] */
 COLIBRI_EXPORT colibri_status colibri_init_context(colibri_model* model, uint32_t max_tokens, colibri_context** context,
