@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 
+#include "runtime/convert/convert.h"
 #include "runtime/engine/generator.h"
 #include "tests/engine/loaded_model.h"
 
@@ -130,6 +131,18 @@ TEST(Allocation, NorDoesAnyFamily) {
   }
   expect_no_allocation("tests/golden/models/deepseek_v3_bf16",
                        {"threads.count=2", "model.quantize=q8_0"});
+}
+
+TEST(Allocation, NorDoReadsOfBundlesWhateverReadsThem) {
+  const auto file = std::filesystem::temp_directory_path() / "colibri_allocation_test.colibri";
+  std::filesystem::remove(file);
+  const auto plan = make_plan("models/demo", {});
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  ASSERT_TRUE(convert::convert(**plan, file, [](uint64_t, uint64_t) {}).ok());
+  for (const char* engine : {"experts.io.engine=auto", "experts.io.engine=pread"}) {
+    expect_no_allocation(file, {"experts.budget=40%", "threads.count=2", engine});
+  }
+  std::filesystem::remove(file);
 }
 
 TEST(Allocation, NorDoesRecordingRoutesNorAnyCachePolicy) {

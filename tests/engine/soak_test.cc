@@ -19,8 +19,8 @@ Status request(const engine::Model& model, int number) {
   const std::vector<int32_t> prompt = {1, 20 + number % 50, 300, 41};
   engine::GenerateResult result;
   return generator.run(
-      prompt, {12, static_cast<uint64_t>(number)}, {}, [](int32_t, std::string_view) { return true; },
-      &result);
+      prompt, {12, static_cast<uint64_t>(number)}, {},
+      [](int32_t, std::string_view) { return true; }, &result);
 }
 
 TEST(Soak, RequestsLeaveNothingBehind) {

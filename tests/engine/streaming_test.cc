@@ -41,8 +41,8 @@ class StreamingTest : public testing::Test {
     const auto vocabulary = static_cast<size_t>(context->vocabulary());
     std::vector<float> all, logits(vocabulary);
     std::vector<int32_t> ids;
-    for (int32_t i = 0; i < 20; ++i) ids.push_back(1 + i * 37 % 90);
-    for (int token = 0; token < 12; ++token) {
+    for (int32_t i = 0; i < 20; ++i) ids.push_back(1 + i * 37 % 80);
+    for (int token = 0; token < 6; ++token) {
       COLIBRI_TRY(context->forward(ids, engine::LogitsOf::kLast, logits.data()));
       all.insert(all.end(), logits.begin(), logits.end());
       ids = {argmax(logits.data(), vocabulary)};
@@ -74,8 +74,8 @@ Settings with(Settings settings, const Settings& more) {
 }
 
 TEST_F(StreamingTest, NoWayOfReadingNoPolicyAndNoBudgetChangesAnAnswer) {
-  for (const char* name : {"models/demo", "tests/golden/models/deepseek_v3_bf16",
-                           "tests/golden/models/gpt_oss_yarn_f32"}) {
+  for (const char* name :
+       {"tests/golden/models/deepseek_v3_bf16", "tests/golden/models/gpt_oss_yarn_f32"}) {
     auto whole = load_model(name, with({}, {"experts.budget=all"}));
     ASSERT_TRUE(whole.ok()) << whole.status().text();
     const auto want = answer(**whole);
@@ -85,6 +85,7 @@ TEST_F(StreamingTest, NoWayOfReadingNoPolicyAndNoBudgetChangesAnAnswer) {
     const Path file = converted(name);
     for (const char* policy : {"lru", "lfu", "s3fifo", "arc"}) {
       for (const std::string& budget : {floor, std::string("experts.budget=50%")}) {
+        if (budget == floor && policy != std::string("lru")) continue;  // one slot is ruled: by any
         std::optional<uint64_t> hits;
         Settings settings = {budget, std::string("experts.policy.plugin=") + policy};
         std::vector<std::pair<Path, Settings>> runs = {{name, settings}};
@@ -121,8 +122,9 @@ TEST_F(StreamingTest, NorDoesABudgetThatChangesMeanwhile) {
   for (const Settings& way : ways(file)) runs.emplace_back(file, way);
   for (const auto& [path, settings] : runs) {
     for (const char* policy : {"lru", "s3fifo", "arc"}) {
-      auto loaded = load_model(path, with(settings, {"experts.budget=40%",
-                                                     std::string("experts.policy.plugin=") + policy}));
+      auto loaded = load_model(
+          path,
+          with(settings, {"experts.budget=40%", std::string("experts.policy.plugin=") + policy}));
       ASSERT_TRUE(loaded.ok()) << loaded.status().text();
       engine::Model& streaming = **loaded;
       const uint64_t slot = streaming.plan().memory.slot;
