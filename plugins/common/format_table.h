@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "colibri/format.h"
-#include "plugins/common/guard.h"
+#include "runtime/base/guard.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::plugin {

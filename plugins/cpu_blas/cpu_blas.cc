@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cblas.h>
 
-#include <cstring>
-
 #include "colibri/plugin.h"
+#include "plugins/common/entry.h"
 #include "plugins/cpu_blas/library_matmul.h"
 
 namespace colibri::cpu_blas {
@@ -26,12 +25,7 @@ colibri_status open(const colibri_host*, colibri_error*) {
   return COLIBRI_OK;
 }
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.kernels/0") == 0 ? &kTable : nullptr;
-}
-
-constexpr colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "cpu_blas", "0.1.0", open, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("cpu_blas", "0.1.0", open);
 
 }  // namespace
 }  // namespace colibri::cpu_blas

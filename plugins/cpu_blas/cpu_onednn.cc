@@ -2,9 +2,8 @@
 #include <dnnl.h>
 #include <omp.h>
 
-#include <cstring>
-
 #include "colibri/plugin.h"
+#include "plugins/common/entry.h"
 #include "plugins/cpu_blas/library_matmul.h"
 
 namespace colibri::cpu_blas {
@@ -19,13 +18,7 @@ struct OneDnn {
 
 constexpr colibri_kernels_0 kTable = table_of<OneDnn>();
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.kernels/0") == 0 ? &kTable : nullptr;
-}
-
-constexpr colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "cpu_onednn", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("cpu_onednn", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::cpu_blas

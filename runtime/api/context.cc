@@ -32,7 +32,7 @@ namespace engine = colibri::engine;
 
 colibri_status colibri_init_context(colibri_model* model, uint32_t max_tokens,
                                     colibri_context** context, colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     if (model == nullptr || context == nullptr) {
       return colibri::invalid_argument("colibri_init_context: model and context must not be NULL");
     }
@@ -79,7 +79,7 @@ Status forward(colibri_context* context, std::span<const int32_t> ids, engine::L
 colibri_status colibri_run_inference(colibri_context* context, const int32_t* ids, size_t n,
                                      float* logits, const colibri_run_params* params,
                                      colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     COLIBRI_TRY(check_context(context));
     context->context->reset();
     return forward(context, {ids, n}, engine::LogitsOf::kLast, logits, params);
@@ -89,7 +89,7 @@ colibri_status colibri_run_inference(colibri_context* context, const int32_t* id
 colibri_status colibri_forward(colibri_context* context, const int32_t* ids, size_t n,
                                float* logits, const colibri_run_params* params,
                                colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     COLIBRI_TRY(check_context(context));
     return forward(context, {ids, n}, engine::LogitsOf::kAll, logits, params);
   });
@@ -133,7 +133,7 @@ uint32_t stop_code(engine::StopReason reason) {
 colibri_status colibri_generate(colibri_context* context, const int32_t* ids, size_t n,
                                 const colibri_run_params* params, colibri_token_callback callback,
                                 void* user, colibri_generate_result* result, colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     COLIBRI_TRY(check_context(context));
     if (callback == nullptr || (ids == nullptr && n > 0)) {
       return colibri::invalid_argument("colibri_generate: ids and callback must not be NULL");

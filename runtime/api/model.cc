@@ -11,7 +11,7 @@ namespace api = colibri::api;
 
 colibri_status colibri_load_model(const char* path, const colibri_model_params* params,
                                   colibri_model** model, colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     if (path == nullptr || model == nullptr) {
       return colibri::invalid_argument("colibri_load_model: path and model must not be NULL");
     }
@@ -51,7 +51,7 @@ uint32_t colibri_max_tokens(const colibri_model* model) {
 
 colibri_status colibri_register_plugin(const colibri_plugin* plugin, const char* manifest_json,
                                        colibri_error* error) {
-  return api::guarded(
+  return colibri::guard(
       error, [&]() -> Status { return colibri::plugin::register_static(plugin, manifest_json); });
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the handles of colibri.h, and the barrier at which C++ ends.
+// What stands behind the handles of colibri.h.
 #pragma once
 
 #include <memory>
 #include <mutex>
-#include <new>
-#include <string>
 
 #include "colibri/colibri.h"
+#include "runtime/base/guard.h"
 #include "runtime/base/status.h"
 #include "runtime/engine/context.h"
 #include "runtime/engine/generator.h"
@@ -28,18 +27,6 @@ struct colibri_context {
 };
 
 namespace colibri::api {
-
-// Runs a function that returns a Status; nothing is thrown past it.
-template <typename Body>
-colibri_status guarded(colibri_error* error, Body body) {
-  try {
-    return to_c(body(), error);
-  } catch (const std::bad_alloc&) {
-    return to_c(out_of_memory("out of memory"), error);
-  } catch (const std::exception& failure) {
-    return to_c(internal_error(std::string("unexpected failure: ") + failure.what()), error);
-  }
-}
 
 // Whether a caller's struct reaches as far as a field: older callers have shorter structs.
 template <typename Struct, typename Field>

@@ -20,7 +20,7 @@ colibri::Result<const colibri::engine::Tokenizer*> tokenizer_of(const colibri_mo
 
 colibri_status colibri_tokenize(const colibri_model* model, colibri_str text, uint32_t flags,
                                 int32_t* ids, size_t capacity, size_t* n, colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     COLIBRI_ASSIGN(const auto* tokenizer, tokenizer_of(model));
     static_assert(COLIBRI_TOKENIZE_PARSE_SPECIAL == +COLIBRI_ENCODE_PARSE_SPECIAL &&
                   COLIBRI_TOKENIZE_ADD_SPECIAL == +COLIBRI_ENCODE_ADD_SPECIAL);
@@ -35,7 +35,7 @@ colibri_status colibri_tokenize(const colibri_model* model, colibri_str text, ui
 colibri_status colibri_detokenize(const colibri_model* model, const int32_t* ids, size_t count,
                                   int special, char* text, size_t capacity, size_t* n,
                                   colibri_error* error) {
-  return api::guarded(error, [&]() -> Status {
+  return colibri::guard(error, [&]() -> Status {
     COLIBRI_ASSIGN(const auto* tokenizer, tokenizer_of(model));
     COLIBRI_ASSIGN(const std::string made, tokenizer->decode(ids, count, special == 0));
     std::copy_n(made.begin(), std::min(capacity, made.size()), text);

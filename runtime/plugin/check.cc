@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "runtime/base/guard.h"
 #include "runtime/plugin/candidates.h"
 #include "runtime/plugin/check_parts.h"
 #include "runtime/plugin/child_process.h"
-#include "runtime/plugin/guarded.h"
 #include "runtime/plugin/opener.h"
 
 namespace colibri::plugin {

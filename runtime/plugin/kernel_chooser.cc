@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/plugin/guarded.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::plugin {
 namespace {

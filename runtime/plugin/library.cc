@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "runtime/plugin/guarded.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::plugin {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "runtime/plugin/guarded.h"
+#include "runtime/base/guard.h"
 #include "runtime/plugin/library.h"
 #include "runtime/plugin/tables.h"
 

@@ -14,11 +14,11 @@
 // time per key; victims() also steps over what is not evictable.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "colibri/cache_policy.h"
 #include "plugins/cache_policies/common/policy_state.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::cache_policies {
 namespace {
@@ -99,7 +99,7 @@ uint64_t state_bytes(const colibri_cache_shape* shape, const colibri_host*) {
 
 colibri_status create(const colibri_cache_shape* shape, const colibri_host*, void* memory,
                       colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     COLIBRI_TRY(Shape::check(*shape, "arc"));
     Cutter cutter(memory);
     State state = {};
@@ -193,12 +193,7 @@ const colibri_cache_policy_1 kTable = {sizeof(colibri_cache_policy_1),
                                        on_evict,
                                        resize};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.cache_policy/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "arc", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("arc", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::cache_policies

@@ -15,12 +15,12 @@
 // halving takes one pass over the keys.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "colibri/cache_policy.h"
 #include "plugins/cache_policies/common/policy_state.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::cache_policies {
 namespace {
@@ -112,7 +112,7 @@ uint64_t state_bytes(const colibri_cache_shape* shape, const colibri_host*) {
 
 colibri_status create(const colibri_cache_shape* shape, const colibri_host* host, void* memory,
                       colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     COLIBRI_TRY(Shape::check(*shape, "lfu"));
     COLIBRI_ASSIGN(const int64_t half_life, plugin::int_option(host, "half_life"));
     COLIBRI_ASSIGN(const bool remember, plugin::bool_option(host, "remember"));
@@ -186,12 +186,7 @@ const colibri_cache_policy_1 kTable = {sizeof(colibri_cache_policy_1),
                                        on_evict,
                                        resize};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.cache_policy/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "lfu", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("lfu", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::cache_policies

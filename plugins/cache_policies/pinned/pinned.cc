@@ -7,13 +7,13 @@
 // as it is like the work to come: a list of other work costs hits.
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "colibri/cache_policy.h"
 #include "plugins/cache_policies/common/policy_state.h"
 #include "plugins/cache_policies/pinned/usage_list.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::cache_policies {
 namespace {
@@ -65,7 +65,7 @@ uint64_t state_bytes(const colibri_cache_shape* shape, const colibri_host*) {
 
 colibri_status create(const colibri_cache_shape* shape, const colibri_host* host, void* memory,
                       colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     COLIBRI_TRY(Shape::check(*shape, "pinned"));
     COLIBRI_ASSIGN(const double share, plugin::float_option(host, "share"));
     COLIBRI_ASSIGN(const std::string_view list, plugin::string_option(host, "usage"));
@@ -135,12 +135,7 @@ const colibri_cache_policy_1 kTable = {sizeof(colibri_cache_policy_1),
                                        on_evict,
                                        resize};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.cache_policy/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "pinned", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("pinned", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::cache_policies

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sampler "min_p": candidates at least p times as probable as the best one (Nguyen et al. 2024,
 // arXiv:2407.01082, section 3).
-#include <cstring>
-
 #include "colibri/sampler.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
 #include "plugins/samplers/common/candidate_list.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::samplers {
 namespace {
@@ -21,7 +20,7 @@ uint64_t state_bytes(const colibri_host*, uint32_t) {
 }
 
 colibri_status create(const colibri_host* host, uint32_t, void* memory, colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     auto* state = static_cast<State*>(memory);
     COLIBRI_ASSIGN(const double p, plugin::float_option(host, "p"));
     state->p = static_cast<float>(p);
@@ -48,12 +47,7 @@ colibri_status apply(void* memory, colibri_candidates* list) {
 const colibri_sampler_1 kTable = {
     sizeof(colibri_sampler_1), state_bytes, create, nullptr, apply, nullptr};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.sampler/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "min_p", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("min_p", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::samplers

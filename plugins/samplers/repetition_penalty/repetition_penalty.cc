@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cfloat>
-#include <cstring>
 
 #include "colibri/sampler.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::samplers {
 namespace {
@@ -42,7 +42,7 @@ uint64_t state_bytes(const colibri_host* host, uint32_t vocabulary) {
 
 colibri_status create(const colibri_host* host, uint32_t vocabulary, void* memory,
                       colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     auto* state = static_cast<State*>(memory);
     COLIBRI_ASSIGN(const double penalty, plugin::float_option(host, "penalty"));
     COLIBRI_ASSIGN(state->last_n, last_n(host));
@@ -104,13 +104,7 @@ void reset(void* memory) {
 const colibri_sampler_1 kTable = {
     sizeof(colibri_sampler_1), state_bytes, create, accept, apply, reset};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.sampler/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "repetition_penalty", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("repetition_penalty", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::samplers

@@ -2,11 +2,11 @@
 // The sampler "temperature": logit / value.
 #include <algorithm>
 #include <cfloat>
-#include <cstring>
 
 #include "colibri/sampler.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::samplers {
 namespace {
@@ -20,7 +20,7 @@ uint64_t state_bytes(const colibri_host*, uint32_t) {
 }
 
 colibri_status create(const colibri_host* host, uint32_t, void* state, colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     COLIBRI_ASSIGN(const double value, plugin::float_option(host, "value"));
     static_cast<State*>(state)->value = static_cast<float>(value);
     return {};
@@ -46,13 +46,7 @@ colibri_status apply(void* state, colibri_candidates* list) {
 const colibri_sampler_1 kTable = {
     sizeof(colibri_sampler_1), state_bytes, create, nullptr, apply, nullptr};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.sampler/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "temperature", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("temperature", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::samplers

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sampler "top_k": the k best candidates (Fan, Lewis, Dauphin 2018, arXiv:1805.04833,
 // section 5.4).
-#include <cstring>
-
 #include "colibri/sampler.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
 #include "plugins/samplers/common/candidate_list.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::samplers {
 namespace {
@@ -22,7 +21,7 @@ uint64_t state_bytes(const colibri_host*, uint32_t vocabulary) {
 }
 
 colibri_status create(const colibri_host* host, uint32_t, void* state, colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     COLIBRI_ASSIGN(const int64_t k, plugin::int_option(host, "k"));
     static_cast<State*>(state)->k = static_cast<uint64_t>(k);
     return {};
@@ -38,12 +37,7 @@ colibri_status apply(void* memory, colibri_candidates* list) {
 const colibri_sampler_1 kTable = {
     sizeof(colibri_sampler_1), state_bytes, create, nullptr, apply, nullptr};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.sampler/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "top_k", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("top_k", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::samplers

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sampler "top_p": the smallest set of most probable candidates whose mass reaches p (Holtzman
 // et al. 2020, arXiv:1904.09751, section 3.1).
-#include <cstring>
-
 #include "colibri/sampler.h"
-#include "plugins/common/guard.h"
+#include "plugins/common/entry.h"
 #include "plugins/common/options.h"
 #include "plugins/samplers/common/candidate_list.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::samplers {
 namespace {
@@ -23,7 +22,7 @@ uint64_t state_bytes(const colibri_host*, uint32_t vocabulary) {
 }
 
 colibri_status create(const colibri_host* host, uint32_t, void* memory, colibri_error* error) {
-  return plugin::guard(error, [&]() -> Status {
+  return guard(error, [&]() -> Status {
     auto* state = static_cast<State*>(memory);
     COLIBRI_ASSIGN(state->p, plugin::float_option(host, "p"));
     state->exp = host->math->exp;
@@ -51,12 +50,7 @@ colibri_status apply(void* memory, colibri_candidates* list) {
 const colibri_sampler_1 kTable = {
     sizeof(colibri_sampler_1), state_bytes, create, nullptr, apply, nullptr};
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.sampler/1") == 0 ? &kTable : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "top_p", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kTable>("top_p", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::samplers

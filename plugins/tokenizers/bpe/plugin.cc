@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin "bpe": a Hugging Face tokenizer.json with a BPE model.
-#include <cstring>
-
+#include "plugins/common/entry.h"
 #include "plugins/tokenizers/bpe/tokenizer_json.h"
 #include "plugins/tokenizers/common/plugin_table.h"
 
@@ -19,13 +18,8 @@ struct JsonReader {
   }
 };
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.tokenizer/1") == 0 ? &PluginTable<JsonReader, Tokenizer>::kTable
-                                                     : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "bpe", "0.1.0", nullptr, nullptr, get_interface};
+constexpr colibri_plugin kPlugin =
+    plugin::entry<PluginTable<JsonReader, Tokenizer>::kTable>("bpe", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::tokenizers

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "colibri/tokenizer.h"
-#include "plugins/common/guard.h"
 #include "plugins/tokenizers/common/decode_table.h"
+#include "runtime/base/guard.h"
 #include "runtime/base/utf8.h"
 
 namespace colibri::tokenizers {
@@ -51,7 +51,7 @@ class PluginTable {
   static int32_t accepts(const colibri_resource* resources, uint32_t n, char why_not[128]) {
     colibri_error error = empty_error();
     const colibri_status status =
-        plugin::guard(&error, [&] { return Reader::check(Resources(resources, n)); });
+        guard(&error, [&] { return Reader::check(Resources(resources, n)); });
     if (status == COLIBRI_OK) return 1;
     const std::string_view text = utf8::truncated(error.text, 127);
     std::memcpy(why_not, text.data(), text.size());
@@ -61,7 +61,7 @@ class PluginTable {
 
   static colibri_status create(const colibri_resource* resources, uint32_t n, const colibri_host*,
                                void** tokenizer, colibri_error* error) {
-    return plugin::guard(error, [&]() -> Status {
+    return guard(error, [&]() -> Status {
       COLIBRI_ASSIGN(std::unique_ptr<Tokenizer> made, Reader::read(Resources(resources, n)));
       *tokenizer = made.release();
       return {};
@@ -76,7 +76,7 @@ class PluginTable {
 
   static colibri_status encode(const void* tokenizer, colibri_str text, uint32_t flags,
                                int32_t* ids, size_t capacity, size_t* n, colibri_error* error) {
-    return plugin::guard(error, [&]() -> Status {
+    return guard(error, [&]() -> Status {
       const std::string_view utf8 = from_c(text);
       if (const size_t valid = utf8::valid_prefix(utf8); valid < utf8.size()) {
         return invalid_argument("the text is not UTF-8 at byte " + std::to_string(valid));
@@ -100,7 +100,7 @@ class PluginTable {
 
   static int32_t token_id(const void* tokenizer, colibri_str content) {
     int32_t id = -1;
-    plugin::guard(nullptr, [&]() -> Status {
+    guard(nullptr, [&]() -> Status {
       id = self(tokenizer).id(from_c(content));
       return {};
     });

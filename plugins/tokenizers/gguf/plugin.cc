@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin "gguf_vocabulary": the tokenizer that a GGUF file carries.
-#include <cstring>
-
+#include "plugins/common/entry.h"
 #include "plugins/tokenizers/common/plugin_table.h"
 #include "plugins/tokenizers/gguf/tokenizer_gguf.h"
 
@@ -18,14 +17,8 @@ struct GgufReader {
   }
 };
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.tokenizer/1") == 0 ? &PluginTable<GgufReader, Tokenizer>::kTable
-                                                     : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "gguf_vocabulary", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin =
+    plugin::entry<PluginTable<GgufReader, Tokenizer>::kTable>("gguf_vocabulary", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::tokenizers

@@ -2,8 +2,7 @@
 // The plugin "sentencepiece": SentencePiece models, unigram and BPE. Its rank is below that of
 // "bpe": where a checkpoint also has a tokenizer.json, that is what its users' programs read, and
 // it may say more (added tokens, templates) than the model it was made from.
-#include <cstring>
-
+#include "plugins/common/entry.h"
 #include "plugins/tokenizers/common/plugin_table.h"
 #include "plugins/tokenizers/sentencepiece/tokenizer_model.h"
 
@@ -23,15 +22,8 @@ struct ModelReader {
   }
 };
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.tokenizer/1") == 0
-             ? &PluginTable<ModelReader, ModelTokenizer>::kTable
-             : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "sentencepiece", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin =
+    plugin::entry<PluginTable<ModelReader, ModelTokenizer>::kTable>("sentencepiece", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::tokenizers

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin "tiktoken": checkpoints with token ranks only. Like "sentencepiece" it stands behind
 // "bpe": a tokenizer.json says more.
-#include <cstring>
-
+#include "plugins/common/entry.h"
 #include "plugins/tokenizers/common/plugin_table.h"
 #include "plugins/tokenizers/tiktoken/rank_file.h"
 #include "plugins/tokenizers/tiktoken/tokenizer_ranks.h"
@@ -26,14 +25,8 @@ struct RankReader {
   }
 };
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.tokenizer/1") == 0 ? &PluginTable<RankReader, Tokenizer>::kTable
-                                                     : nullptr;
-}
-
-const colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "tiktoken", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin =
+    plugin::entry<PluginTable<RankReader, Tokenizer>::kTable>("tiktoken", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::tokenizers

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/common/guard.h"
+#include "runtime/base/guard.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>
 
-namespace colibri::plugin {
+namespace colibri {
 namespace {
 
 TEST(Guard, HandsOnWhatTheBodyReturns) {
@@ -25,10 +25,17 @@ TEST(Guard, NoExceptionEscapes) {
   EXPECT_STREQ(error.text, "out of memory");
   EXPECT_EQ(guard(&error, []() -> Status { throw std::runtime_error("broken"); }),
             COLIBRI_INTERNAL);
-  EXPECT_STREQ(error.text, "unexpected exception: broken");
+  EXPECT_STREQ(error.text, "a library let an exception escape: broken");
   EXPECT_EQ(guard(&error, []() -> Status { throw 7; }), COLIBRI_INTERNAL);
-  EXPECT_STREQ(error.text, "exception");
+  EXPECT_STREQ(error.text, "a library let an exception escape");
+}
+
+TEST(Guard, NamesWhoLetItEscape) {
+  const Status status = guarded("open", []() -> Status { throw std::runtime_error("broken"); });
+  EXPECT_EQ(status.code(), COLIBRI_INTERNAL);
+  EXPECT_EQ(status.text(), "open let an exception escape: broken");
+  EXPECT_TRUE(guarded("open", [] { return Status(); }).ok());
 }
 
 }  // namespace
-}  // namespace colibri::plugin
+}  // namespace colibri
