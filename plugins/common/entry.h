@@ -29,7 +29,12 @@ constexpr const char* interface_of(const colibri_tokenizer_1&) {
 template <const auto& kTable>
 constexpr colibri_plugin entry(const char* id, const char* version,
                                decltype(colibri_plugin::open) open = nullptr) {
-  return {sizeof(colibri_plugin), COLIBRI_ABI_MINOR, id, version, open, nullptr,
+  return {sizeof(colibri_plugin),
+          COLIBRI_ABI_MINOR,
+          id,
+          version,
+          open,
+          nullptr,
           [](const char* interface) -> const void* {
             return std::strcmp(interface, interface_of(kTable)) == 0 ? &kTable : nullptr;
           }};

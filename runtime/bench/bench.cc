@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "runtime/engine/random.h"
+#include "runtime/bench/subject.h"
 #include "runtime/machine/process_memory.h"
 
 namespace colibri::bench {
@@ -25,15 +25,6 @@ double cpu_seconds() {
   timespec now = {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-std::vector<int32_t> made_up_ids(uint64_t seed, int64_t vocabulary, uint32_t count) {
-  engine::Random random(seed);
-  std::vector<int32_t> ids(count);
-  for (int32_t& id : ids) {
-    id = static_cast<int32_t>(random.next() * static_cast<double>(vocabulary));
-  }
-  return ids;
 }
 
 Status check_ids(const std::vector<int32_t>& ids, int64_t vocabulary, uint32_t needed) {

@@ -19,6 +19,7 @@
 #include "runtime/cli/plugins_command.h"
 #include "runtime/cli/run_command.h"
 #include "runtime/cli/tokenize_command.h"
+#include "runtime/cli/tune_command.h"
 #include "runtime/cli/verify_command.h"
 
 namespace colibri::cli {
@@ -42,6 +43,7 @@ int run_program(int argc, char** argv) {
   add_chat_command(app, invocation);
   add_plan_command(app, invocation);
   add_bench_command(app, invocation);
+  add_tune_command(app, invocation);
   add_inspect_command(app, invocation);
   add_tokenize_command(app, invocation);
   add_plugins_command(app, invocation);

@@ -14,6 +14,7 @@
 #include "runtime/cli/pipeline_options.h"
 #include "runtime/engine/plan.h"
 #include "runtime/model/codecs.h"
+#include "runtime/plugin/operator_text.h"
 
 namespace colibri::cli {
 namespace {
@@ -30,6 +31,17 @@ std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   return text;
+}
+
+// Where a setting comes from, to stand behind it: " (plc.yaml:4:16)"; empty for a default.
+std::string origin(const engine::Plan& plan, const std::string& key) {
+  const config::Value* value = plan.pipeline.effective.at(key);
+  if (value == nullptr || plan.pipeline.place(key).ends_with("(default)")) return "";
+  return " (" + value->position.text() + ")";
+}
+
+std::string pin_of(const engine::Operator& made) {
+  return std::string("plugins.operators.") + plugin::operator_name(made.asked().get().op);
 }
 
 Json operators_of(const engine::Plan& plan) {
@@ -68,6 +80,7 @@ Json document(const engine::Plan& plan) {
         {"active_parameters", plan.spec.active_parameters()}}},
       {"tokenizer", plan.tokenizer == nullptr ? Json() : Json(plan.tokenizer->plugin_id())},
       {"threads", plan.threads},
+      {"decode_threads", plan.decode_threads},
       {"context",
        {{"max_tokens", plan.max_tokens},
         {"kv", model::codec_name(plan.pipeline.context.kv)},
@@ -119,10 +132,12 @@ std::string text(const engine::Plan& plan) {
                                    std::to_string(plan.spec.top_k)));
   line("tokenizer", plan.tokenizer == nullptr ? "none" : plan.tokenizer->plugin_id());
   line("threads", std::to_string(plan.threads) + " of " +
-                      std::to_string(plan.profile.usable_cores) + " usable cores");
+                      std::to_string(plan.profile.usable_cores) + " usable cores" +
+                      origin(plan, "threads.count") + ", " + std::to_string(plan.decode_threads) +
+                      " for a single token" + origin(plan, "threads.decode"));
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
-                      std::to_string(plan.max_rows));
+                      std::to_string(plan.max_rows) + origin(plan, "context.prefill_chunk"));
   if (memory.slot > 0) {
     line("experts", std::to_string(memory.slots()) + " of " + std::to_string(memory.all_slots()) +
                         " in memory, " + bytes(memory.slot) + " each, policy " +
@@ -136,8 +151,8 @@ std::string text(const engine::Plan& plan) {
                        std::to_string(plan.pipeline.generate.seed));
   out += "operators\n";
   for (const auto& made : plan.operators->all()) {
-    out += "  " + made->choice().plugin->id() + ": " + made->description() + "\n      for " +
-           joined(made->uses()) + "\n";
+    out += "  " + made->choice().plugin->id() + origin(plan, pin_of(*made)) + ": " +
+           made->description() + "\n      for " + joined(made->uses()) + "\n";
     for (const auto& refusal : made->choice().refusals) {
       out += "      not " + refusal.plugin_id + ": " + refusal.reason + "\n";
     }

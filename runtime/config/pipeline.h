@@ -86,7 +86,8 @@ struct Pipeline {
   Numerics numerics = Numerics::kReproducible;
 
   struct Threads {
-    std::optional<uint32_t> count;  // nullopt = auto
+    std::optional<uint32_t> count;   // nullopt = auto
+    std::optional<uint32_t> decode;  // nullopt = auto
   } threads;
 
   struct Experts {

@@ -161,6 +161,14 @@ constexpr Field kThreads[] = {
         .min = 1,
         .max = 1024,
     }),
+    field<&Pipeline::Threads::decode>({
+        .name = "decode",
+        .fallback = "auto",
+        .doc = "Of them, those that compute a single token: where reading weights is what takes "
+               "the time, fewer can be faster. `auto`: all.",
+        .min = 1,
+        .max = 1024,
+    }),
 };
 constexpr Table kThreadsTable = {"threads", kThreads};
 

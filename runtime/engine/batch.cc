@@ -70,7 +70,10 @@ Status Batch::check(std::span<const Chunk> chunks) const {
 
 Status Batch::forward(std::span<const Chunk> chunks, float* logits, const RunLimits& limits) {
   COLIBRI_TRY(check(chunks));
-  runner_.use_threads(limits.threads == 0 ? threads() : std::min(limits.threads, threads()));
+  const bool decode = std::all_of(chunks.begin(), chunks.end(),
+                                  [](const Chunk& chunk) { return chunk.ids.size() == 1; });
+  const unsigned planned = decode ? parts_.decode_threads : threads();
+  runner_.use_threads(limits.threads == 0 ? planned : std::min(limits.threads, threads()));
   float* next = logits;
   for (Cursor at; at.chunk < chunks.size();) {
     next_rows(chunks, at);

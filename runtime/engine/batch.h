@@ -32,8 +32,9 @@ struct ForwardParts {
   experts::Store* store = nullptr;                   // null = no layer has experts
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
-  int64_t max_rows = 1;        // rows of one pass over the layers
-  uint64_t scratch_bytes = 0;  // of a worker
+  int64_t max_rows = 1;         // rows of one pass over the layers
+  unsigned decode_threads = 1;  // that compute single tokens
+  uint64_t scratch_bytes = 0;   // of a worker
 };
 
 enum class LogitsOf { kNone, kLast, kAll };

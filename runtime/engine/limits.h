@@ -10,7 +10,7 @@
 namespace colibri::engine {
 
 struct RunLimits {
-  unsigned threads = 0;  // 0 = as many as the context has
+  unsigned threads = 0;  // 0 = what the pipeline says
   std::optional<std::chrono::steady_clock::time_point> deadline;
   const volatile int* cancel = nullptr;  // non-zero ends the call
 

@@ -68,6 +68,7 @@ ForwardParts Model::forward_parts() const {
   parts.route_trace = route_trace_.get();
   parts.kv = plan_->pipeline.context.kv;
   parts.max_rows = plan_->max_rows;
+  parts.decode_threads = plan_->decode_threads;
   parts.scratch_bytes = plan_->operators->scratch_bytes();
   return parts;
 }

@@ -36,7 +36,10 @@ Status Plan::negotiate() {
   COLIBRI_ASSIGN(profile, machine::Profile::detect());
   COLIBRI_ASSIGN(registry, plugin::Registry::create(plugin::Request::from(pipeline), profile));
   threads = pipeline.threads.count.value_or(profile.usable_cores);
-  return {};
+  decode_threads = pipeline.threads.decode.value_or(threads);
+  if (decode_threads <= threads) return {};
+  return invalid_argument(pipeline.place("threads.decode") + ": " + std::to_string(decode_threads) +
+                          " threads are more than threads.count, " + std::to_string(threads));
 }
 
 Status Plan::open_model() {

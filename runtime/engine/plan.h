@@ -68,8 +68,9 @@ class Plan {
   std::optional<ExpertFiles> expert_files;  // nullopt = no layer has experts
 
   uint32_t threads = 1;
-  int64_t max_tokens = 0;  // of a context
-  int64_t max_rows = 0;    // of a pass over the layers
+  uint32_t decode_threads = 1;  // of them, those that compute a single token
+  int64_t max_tokens = 0;       // of a context
+  int64_t max_rows = 0;         // of a pass over the layers
   MemoryPlan memory;
 
   // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.

@@ -68,6 +68,7 @@ KEYS = {
     "plugins.options": ("refused", "plugins.options={min_p: {no_such_option: 1}}"),
     "numerics": (PRINT, "numerics=fastest"),
     "threads.count": (PLAN, "threads.count=3"),
+    "threads.decode": (PLAN, "threads.decode=1"),
     "experts.budget": (PLAN, "experts.budget=50%"),
     "experts.policy.plugin": ("refused", "experts.policy.plugin=no_such_policy"),
     "experts.policy.options": ("refused", "experts.policy.options={no_such_option: 1}"),
@@ -105,6 +106,8 @@ FLAGS = {
               "--route-trace": None, "-t": None, "--seed": None, "--breakdown": None, "--json": None,
               "--trace": None},
     "bench kernels": {"-m": None, "--set": None, "-r": None, "-t": None, "--json": None},
+    # tune_test.py shows these.
+    "tune": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "-o": None},
     "inspect": {"--json": ["--json"]},
     "convert": {"-o": None, "--experts": None, "--attention": None, "--router": None, "--embedding": None, "--head": None},
     "verify": {},

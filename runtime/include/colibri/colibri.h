@@ -50,7 +50,7 @@ COLIBRI_EXPORT void colibri_free_context(colibri_context* context); /* NULL is f
 /* How one call runs. Zero everywhere = defaults. */
 typedef struct colibri_run_params {
   uint32_t struct_size;
-  uint32_t threads;            /* 0 = threads.count of the pipeline; at most that many are used */
+  uint32_t threads;            /* 0 = what the pipeline says; at most threads.count are used */
   double deadline_seconds;     /* from the start of the call; 0 = none; passing it gives COLIBRI_CANCELLED */
   const volatile int* cancel;  /* set to non-zero from any thread or signal handler to end the call; NULL = none */
 } colibri_run_params;
