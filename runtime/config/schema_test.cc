@@ -63,9 +63,13 @@ TEST(Schema, AllKeysOfAPipeline) {
       "plugins.options",
       "numerics",
       "threads.count",
+      "threads.decode",
       "experts.budget",
       "experts.policy.plugin",
       "experts.policy.options",
+      "experts.io.engine",
+      "experts.io.direct",
+      "experts.io.depth",
       "context.max_tokens",
       "context.kv",
       "context.prefill_chunk",
@@ -99,7 +103,7 @@ TEST(Schema, ExplainsAndSuggests) {
             "  default: auto\n");
   EXPECT_EQ(explain(kPipelineTable, "experts.bugdet").status().text(),
             "'experts.bugdet' is no key of kind Pipeline (did you mean 'budget'? allowed: budget, "
-            "policy)");
+            "policy, io)");
 }
 
 }  // namespace
