@@ -13,6 +13,7 @@
 #include "runtime/config/pipeline.h"
 #include "runtime/convert/verify.h"
 #include "runtime/engine/model.h"
+#include "runtime/model/codecs.h"
 
 namespace colibri::cli {
 namespace {
@@ -34,7 +35,20 @@ Status try_out(std::unique_ptr<engine::Plan> plan) {
   return {};
 }
 
-Status verify(const std::string& path) {
+// The model that a file was made from, with the file's codec for routers.
+Result<std::unique_ptr<engine::Plan>> plan_source(const std::string& path,
+                                                  const model::ModelSource& file) {
+  std::vector<config::Override> overrides;
+  for (const model::TensorEntry& tensor : file.tensors()) {
+    if (!tensor.name.ends_with(".router")) continue;
+    overrides.push_back({"model.quantize.router", model::codec_name(tensor.codec), "--source"});
+    break;
+  }
+  COLIBRI_ASSIGN(config::Pipeline pipeline, config::default_pipeline(path, overrides));
+  return engine::Plan::make(std::move(pipeline));
+}
+
+Status verify(const std::string& path, const std::string& source) {
   COLIBRI_ASSIGN(config::Pipeline pipeline, config::default_pipeline(path, {}));
   COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline)));
   const size_t tensors = plan->source->tensors().size();
@@ -43,6 +57,10 @@ Status verify(const std::string& path) {
     COLIBRI_TRY(
         convert::verify(*plan->source, [&](uint64_t done, uint64_t all) { line.show(done, all); }));
   }
+  if (!source.empty()) {
+    COLIBRI_ASSIGN(const auto made_from, plan_source(source, *plan->source));
+    COLIBRI_TRY(convert::verify_routers(*plan->source, *made_from));
+  }
   COLIBRI_TRY(try_out(std::move(plan)).at(path));
   return print(path + ": sound, " + std::to_string(tensors) + " tensors\n");
 }
@@ -50,12 +68,16 @@ Status verify(const std::string& path) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Invocation& invocation) {
-  auto path = std::make_shared<std::string>();
+  auto path = std::make_shared<std::string>(), source = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "verify", "Compare all of a .colibri file with its checksums, and compute a few tokens");
   command->add_option("FILE", *path, "The .colibri file")->required();
-  command->callback([path, &invocation] {
-    if (Status status = verify(*path); !status.ok()) invocation.fail(status, kFailed);
+  command
+      ->add_option("--source", *source,
+                   "The model it was made from: compare the routers with its own, too")
+      ->type_name("MODEL");
+  command->callback([path, source, &invocation] {
+    if (Status status = verify(*path, *source); !status.ok()) invocation.fail(status, kFailed);
   });
 }
 

@@ -3,22 +3,27 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <system_error>
+#include <vector>
 
 #include "runtime/base/checksum.h"
 #include "runtime/base/container.h"
 #include "runtime/base/file.h"
 #include "runtime/base/memory.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/base/writable_file.h"
 #include "runtime/convert/journal.h"
 #include "runtime/convert/layout.h"
 #include "runtime/convert/records.h"
+#include "runtime/convert/tensor.h"
 #include "runtime/engine/weights.h"
-#include "runtime/model/codecs.h"
-#include "runtime/model/rows.h"
 
 namespace colibri::convert {
 namespace {
+
+// Tensors are made side by side in the memory of the largest one, or in this much if that is less.
+constexpr uint64_t kLeastBuffer = uint64_t{32} << 20;
 
 // What two runs must share to be one conversion.
 std::string identity_of(const engine::Plan& plan, const Layout& layout,
@@ -45,16 +50,6 @@ std::string identity_of(const engine::Plan& plan, const Layout& layout,
   return text;
 }
 
-// The rows of a weight as they are, which must be finite numbers.
-Status read_plain(const model::ModelSource& source, const model::Weight& weight, std::byte* to) {
-  COLIBRI_ASSIGN(
-      const Memory scratch,
-      Memory::allocate(model::rows_scratch_bytes(weight, weight.rows), "reading " + weight.name()));
-  COLIBRI_TRY(model::read_rows(source, weight, 0, weight.rows, to, scratch.data()));
-  return model::check_finite(weight.codec(), to, weight.bytes(), weight.tensor->name)
-      .at(source.files().path());
-}
-
 class Converter {
  public:
   Converter(const engine::Plan& plan, const std::filesystem::path& path, const Progress& progress)
@@ -69,24 +64,18 @@ class Converter {
     const std::string metadata = metadata_section(*plan_.source, plan_.spec.architecture);
     COLIBRI_ASSIGN(Journal journal, Journal::open(journal_, identity_of(plan_, layout_, metadata)));
     COLIBRI_ASSIGN(WritableFile file, WritableFile::open(partial_));
-    uint64_t largest = 0;
-    for (const Item& item : layout_.items) largest = std::max(largest, item.entry.bytes);
-    COLIBRI_ASSIGN(buffer_, Memory::allocate(largest, "the largest tensor"));
-    COLIBRI_ASSIGN(staging_, Memory::allocate(engine::staging_bytes(plan_.spec, plan_.layers),
-                                              "reading weights"));
+    COLIBRI_ASSIGN(pool_, ThreadPool::create(plan_.threads));
+    uint64_t buffer = kLeastBuffer;
+    for (const Item& item : layout_.items) buffer = std::max(buffer, item.entry.bytes);
+    COLIBRI_ASSIGN(buffer_, Memory::allocate(buffer, "the largest tensor"));
+    staging_bytes_ = engine::staging_bytes(plan_.spec, plan_.layers);
+    COLIBRI_ASSIGN(staging_, Memory::allocate(plan_.threads * staging_bytes_, "reading weights"));
     COLIBRI_TRY(journal.keep(whole(journal.done())));
-    for (size_t i = 0; i < layout_.items.size(); ++i) {
-      Entry& entry = layout_.items[i].entry;
-      if (i < journal.done().size()) {
-        entry.checksum = journal.done()[i];
-      } else {
-        COLIBRI_TRY(make(layout_.items[i]));
-        entry.checksum = checksum(buffer_.data(), entry.bytes);
-        COLIBRI_TRY(file.write(entry.offset, {reinterpret_cast<const char*>(buffer_.data()),
-                                              static_cast<size_t>(entry.bytes)}));
-        COLIBRI_TRY(journal.add(entry.checksum));
-      }
-      progress_(entry.offset + entry.bytes, layout_.end);
+    for (size_t i = 0; i < journal.done().size(); ++i) {
+      layout_.items[i].entry.checksum = journal.done()[i];
+    }
+    for (size_t begin = journal.done().size(); begin < layout_.items.size();) {
+      COLIBRI_ASSIGN(begin, write_some(begin, file, journal));
     }
     COLIBRI_TRY(finish(file, metadata));
     std::error_code error;
@@ -109,10 +98,41 @@ class Converter {
     return n;
   }
 
-  Status make(const Item& item) {
-    const model::ModelSource& source = *plan_.source;
-    if (item.placed == nullptr) return read_plain(source, *item.weight, buffer_.data());
-    return engine::load_weight(source, *item.weight, *item.placed, buffer_.data(), staging_.data());
+  // Makes and writes as many tensors from `begin` on as the buffer holds; the first one behind them.
+  Result<size_t> write_some(size_t begin, WritableFile& file, Journal& journal) {
+    std::vector<std::byte*> places;
+    uint64_t used = 0;
+    for (size_t i = begin; i < layout_.items.size(); ++i) {
+      const uint64_t bytes = layout_.items[i].entry.bytes;
+      if (used + bytes > buffer_.size()) break;
+      places.push_back(buffer_.data() + used);
+      used += align_up(bytes);
+    }
+    std::vector<Status> made(places.size());
+    const auto count = static_cast<int64_t>(places.size());
+    (void)pool_->run(count, plan_.threads, [&](unsigned worker, int64_t first, int64_t last) {
+      for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
+        made[i] = make(layout_.items[begin + i], places[i], worker);
+      }
+      return colibri_status{COLIBRI_OK};
+    });
+    // What stands before a failure is kept.
+    for (size_t i = 0; i < places.size(); ++i) {
+      COLIBRI_TRY(made[i]);
+      const Entry& entry = layout_.items[begin + i].entry;
+      COLIBRI_TRY(file.write(entry.offset, {reinterpret_cast<const char*>(places[i]),
+                                            static_cast<size_t>(entry.bytes)}));
+      COLIBRI_TRY(journal.add(entry.checksum));
+      progress_(entry.offset + entry.bytes, layout_.end);
+    }
+    return begin + places.size();
+  }
+
+  // [worker]
+  Status make(Item& item, std::byte* to, unsigned worker) const {
+    COLIBRI_TRY(make_tensor(plan_, item, to, staging_.data() + worker * staging_bytes_));
+    item.entry.checksum = checksum(to, item.entry.bytes);
+    return {};
   }
 
   Status finish(WritableFile& file, const std::string& metadata) {
@@ -144,7 +164,9 @@ class Converter {
   const Progress& progress_;
   Layout layout_;
   std::filesystem::path partial_, journal_;
+  std::unique_ptr<ThreadPool> pool_;
   Memory buffer_, staging_;
+  uint64_t staging_bytes_ = 0;  // of a worker
 };
 
 }  // namespace

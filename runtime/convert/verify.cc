@@ -9,6 +9,9 @@
 #include "runtime/base/container.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/utf8.h"
+#include "runtime/convert/layout.h"
+#include "runtime/convert/tensor.h"
+#include "runtime/engine/weights.h"
 #include "runtime/model/problems.h"
 
 namespace colibri::convert {
@@ -68,7 +71,10 @@ class Verifier {
     if (checksum(buffer_.data(), tensor.bytes) != tensor.checksum) {
       problems_.add("tensor " + utf8::printable(tensor.name) +
                     " is damaged (its checksum differs)");
+      return {};
     }
+    const Status finite = check_finite(tensor, buffer_.data());
+    if (!finite.ok()) problems_.add(finite.text());
     return {};
   }
 
@@ -102,6 +108,30 @@ Status verify(const model::ModelSource& source, const Progress& progress) {
                        ": is no .colibri file; only those have checksums to compare with");
   }
   return Verifier(source, progress).run();
+}
+
+Status verify_routers(const model::ModelSource& file, const engine::Plan& source) {
+  model::Problems problems;
+  COLIBRI_ASSIGN(const Memory staging,
+                 Memory::allocate(engine::staging_bytes(source.spec, source.layers), "reading"));
+  for (const Item& item : Layout::of(source).items) {
+    if (!item.entry.name.ends_with(".router")) continue;
+    const std::string name = "tensor " + utf8::printable(item.entry.name);
+    const model::TensorEntry* tensor = file.find(item.entry.name);
+    if (tensor == nullptr || tensor->codec != item.entry.codec ||
+        tensor->layout != item.entry.layout || tensor->bytes != item.entry.bytes) {
+      problems.add(name + " is not packed as that of the source");
+      continue;
+    }
+    COLIBRI_ASSIGN(const Memory want, Memory::allocate(tensor->bytes, "a router"));
+    COLIBRI_ASSIGN(const Memory have, Memory::allocate(tensor->bytes, "a router"));
+    COLIBRI_TRY(make_tensor(source, item, want.data(), staging.data()));
+    COLIBRI_TRY(file.read(*tensor, 0, have.data(), tensor->bytes));
+    if (!std::equal(want.data(), want.data() + tensor->bytes, have.data())) {
+      problems.add(name + " differs from that of the source");
+    }
+  }
+  return problems.status(file.files().path());
 }
 
 }  // namespace colibri::convert

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/checksum.h"
+#include "runtime/base/container.h"
 #include "runtime/base/file.h"
 #include "runtime/convert/verify.h"
 #include "tests/engine/golden.h"
@@ -188,6 +190,67 @@ TEST_F(ConvertTest, AChangedBitIsFound) {
     ASSERT_TRUE(write_file(file, sound.substr(0, size)).ok());
     EXPECT_FALSE(logits(file, {}).ok()) << size << " bytes";
   }
+}
+
+// Puts bytes into a tensor and makes all checksums right again, as a broken writer would.
+void forge(const Path& file, const std::string& tensor_name, uint64_t at, std::string_view bytes) {
+  std::string content = *read_file(file, uint64_t{1} << 32);
+  container::Head head = *container::decode(content.substr(0, container::kPage), content.size());
+  container::Extent& directory = head.sections[container::kDirectory];
+  const size_t name = content.find(tensor_name, directory.offset);
+  ASSERT_NE(name, std::string::npos);
+  size_t entry = name + tensor_name.size() + 8;
+  uint32_t rank = 0;
+  std::memcpy(&rank, &content[entry], sizeof(rank));
+  entry += sizeof(rank) + rank * sizeof(uint64_t);
+  uint64_t place[3];  // offset, bytes, checksum
+  std::memcpy(place, &content[entry], sizeof(place));
+  content.replace(place[0] + at, bytes.size(), bytes);
+  place[2] = checksum(std::string_view(content).substr(place[0], place[1]));
+  std::memcpy(&content[entry], place, sizeof(place));
+  directory.checksum =
+      checksum(std::string_view(content).substr(directory.offset, directory.bytes));
+  content.replace(0, container::kPage, container::encode(head));
+  ASSERT_TRUE(write_file(file, content).ok());
+}
+
+TEST_F(ConvertTest, NumbersThatAreNotFiniteAreFound) {
+  const Path model = kGolden / "models/gqa2_f32";
+  const Path file = folder_ / "a.colibri";
+  const std::string nan_f16("\x01\x7e", 2), infinite_f32("\x00\x00\x80\xff", 4);
+  for (const std::string codec : {"f32", "q8_0", "q4_0"}) {
+    SCOPED_TRACE(codec);
+    ASSERT_TRUE(convert(model, file, {"model.quantize.experts=" + codec}).ok());
+    forge(file, "layers.0.experts.1.up", 4, codec == "f32" ? infinite_f32 : nan_f16);
+    const auto plan = make_plan(file, {});
+    ASSERT_TRUE(plan.ok()) << plan.status().text();
+    const Status found = convert::verify(*(*plan)->source, kSilent);
+    EXPECT_THAT(found.text(), HasSubstr("tensor 'layers.0.experts.1.up'"));
+    EXPECT_THAT(found.text(), HasSubstr("NaN or infinite"));
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(ConvertTest, ARouterThatIsNotThatOfTheSourceIsFound) {
+  const Path model = kGolden / "models/gqa2_f32";
+  const Path file = folder_ / "a.colibri";
+  for (const Settings& settings : {Settings(), Settings{"model.quantize.router=bf16"}}) {
+    ASSERT_TRUE(convert(model, file, settings).ok());
+    const auto source = make_plan(model, settings);
+    const auto routers = [&] {
+      const auto plan = make_plan(file, {});
+      return plan.ok() ? convert::verify_routers(*(*plan)->source, **source) : plan.status();
+    };
+    EXPECT_TRUE(routers().ok()) << routers().text();
+    forge(file, "layers.1.router", 8, "1.5");
+    EXPECT_THAT(routers().text(), HasSubstr("'layers.1.router' differs from that of the source"));
+    std::filesystem::remove(file);
+  }
+  ASSERT_TRUE(convert(model, file).ok());
+  const auto other = make_plan(model, {"model.quantize.router=bf16"});
+  const auto plan = make_plan(file, {});
+  EXPECT_THAT(convert::verify_routers(*(*plan)->source, **other).text(),
+              HasSubstr("is not packed as that of the source"));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ FLAGS = {
     "tune": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "-o": None},
     "inspect": {"--json": ["--json"]},
     "convert": {"-o": None, "--experts": None, "--attention": None, "--router": None, "--embedding": None, "--head": None},
-    "verify": {},
+    "verify": {"--source": None},
     "plugins list": {"--json": ["--json"]},
     "plugins inspect": {"--json": ["--json"]},
     "plugins check": {"--json": ["--json"]},

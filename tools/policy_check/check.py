@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Colibri's cache policies with libCacheSim, by the number of hits, on random traces.
+"""Compares Colibri's cache policies with libCacheSim, by the number of hits, on random traces and on route traces.
 
-    check.py COLIBRI
+    check.py COLIBRI [TRACE...]
 
-A trace has one layer whose tokens need one expert each: then a visit is one access, which is what
+A random trace has one layer whose tokens need one expert each: then a visit is one access, which is what
 libCacheSim knows. `colibri cache replay` simulates with the plugins and the store's own decisions;
-one slot of the budget is the passage, so libCacheSim's cache has one slot less."""
+one slot of the budget is the passage, so libCacheSim's cache has one slot less. A route trace is made into such accesses: the
+experts of all layers, one after another."""
 
 import json
 import random
@@ -19,7 +20,8 @@ import libcachesim
 
 EXPERTS = 400
 ACCESSES = 30000
-SLOTS = (20, 33, 64, 150, 300)  # S3FIFO of libCacheSim admits nothing below 20
+MOST_EXPERTS = 4096  # of a layer, as colibri reads traces
+SIZES = (0.05, 0.08, 0.16, 0.375, 0.75)  # of all experts; S3FIFO of libCacheSim admits nothing below 20 slots
 POLICIES = {"lru": libcachesim.LRU, "lfu": libcachesim.LFU, "s3fifo": libcachesim.S3FIFO, "arc": libcachesim.ARC}
 TEXTBOOK_LFU = ["--option", "lfu.half_life=0", "--option", "lfu.remember=false"]
 
@@ -46,6 +48,19 @@ def scanning(chance):
     return trace[:ACCESSES]
 
 
+def accesses(file):
+    """The experts of a route trace one by one, and how many there are; of so many layers as colibri would take for one."""
+    head, trace = {}, []
+    for line in Path(file).read_text(encoding="ascii").splitlines()[1:]:
+        name, *values = line.split()
+        if not name.isdigit():
+            head[name] = int(values[0])
+        elif int(values[0]) < MOST_EXPERTS // head["experts"]:
+            chosen = {int(expert) for token in values[1:] for expert in token.split(",")}
+            trace += [int(values[0]) * head["experts"] + expert for expert in sorted(chosen)]
+    return trace, min(head["layers"], MOST_EXPERTS // head["experts"]) * head["experts"]
+
+
 def their_hits(cache, trace):
     hits = 0
     request = libcachesim.Request()
@@ -56,12 +71,12 @@ def their_hits(cache, trace):
     return hits
 
 
-def our_hits(colibri, trace, folder):
+def our_hits(colibri, trace, experts, folder):
     """{slots of the policy: {policy: hits}}"""
     file = Path(folder) / "trace"
-    head = f"colibri-route-trace 1\nlayers 1\nexperts {EXPERTS}\ntop_k 1\nbundle_bytes 1\n"
+    head = f"colibri-route-trace 1\nlayers 1\nexperts {experts}\ntop_k 1\nbundle_bytes 1\n"
     file.write_text(head + "".join(f"{step} 0 {expert}\n" for step, expert in enumerate(trace)), encoding="ascii")
-    budgets = ",".join(str(slots + 1) for slots in SLOTS)
+    budgets = ",".join(str(int(experts * size) + 1) for size in SIZES)
     command = [colibri, "cache", "replay", str(file), "--json", "--policies", ",".join(POLICIES), "--budgets", budgets]
     answer = subprocess.run(command + TEXTBOOK_LFU, check=True, capture_output=True, text=True).stdout
     return {point["slots"] - 1: {name: curve["hits"] for name, curve in point["policies"].items()}
@@ -69,18 +84,20 @@ def our_hits(colibri, trace, folder):
 
 
 def main():
-    different = 0
+    kinds = (uniform, skewed, drifting, scanning)
+    traces = {f"{kind.__name__} {seed}": (kind(random.Random(seed)), EXPERTS) for kind in kinds for seed in range(3)}
+    traces |= {Path(file).name: accesses(file) for file in sys.argv[2:]}
+    compared = different = 0
     with tempfile.TemporaryDirectory() as folder:
-        for kind in (uniform, skewed, drifting, scanning):
-            for seed in range(3):
-                trace = kind(random.Random(seed))
-                for slots, ours in our_hits(sys.argv[1], trace, folder).items():
-                    for name, cache in POLICIES.items():
-                        theirs = their_hits(cache(slots), trace)
-                        if ours[name] != theirs:
-                            different += 1
-                            print(f"{kind.__name__} {seed}, {slots} slots, {name}: {ours[name]} hits, theirs {theirs}")
-    print(f"{different} differences in {4 * 3 * len(SLOTS) * len(POLICIES)} comparisons")
+        for where, (trace, experts) in traces.items():
+            for slots, ours in our_hits(sys.argv[1], trace, experts, folder).items():
+                for name, cache in POLICIES.items():
+                    theirs = their_hits(cache(slots), trace)
+                    compared += 1
+                    if ours[name] != theirs:
+                        different += 1
+                        print(f"{where}, {slots} slots, {name}: {ours[name]} hits, theirs {theirs}")
+    print(f"{different} differences in {compared} comparisons")
     return 1 if different else 0
 
 
