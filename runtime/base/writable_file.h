@@ -10,7 +10,7 @@
 
 namespace colibri {
 
-// Positioned writes; one thread at a time. Errors name the path.
+// Positioned writes, of different bytes by any number of threads. Errors name the path.
 class WritableFile {
  public:
   // Creates the file, or opens it with what it holds.

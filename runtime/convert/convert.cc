@@ -112,16 +112,14 @@ class Converter {
     const auto count = static_cast<int64_t>(places.size());
     (void)pool_->run(count, plan_.threads, [&](unsigned worker, int64_t first, int64_t last) {
       for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
-        made[i] = make(layout_.items[begin + i], places[i], worker);
+        made[i] = make(layout_.items[begin + i], places[i], worker, file);
       }
       return colibri_status{COLIBRI_OK};
     });
-    // What stands before a failure is kept.
+    // What stands before a failure counts.
     for (size_t i = 0; i < places.size(); ++i) {
       COLIBRI_TRY(made[i]);
       const Entry& entry = layout_.items[begin + i].entry;
-      COLIBRI_TRY(file.write(entry.offset, {reinterpret_cast<const char*>(places[i]),
-                                            static_cast<size_t>(entry.bytes)}));
       COLIBRI_TRY(journal.add(entry.checksum));
       progress_(entry.offset + entry.bytes, layout_.end);
     }
@@ -129,10 +127,11 @@ class Converter {
   }
 
   // [worker]
-  Status make(Item& item, std::byte* to, unsigned worker) const {
+  Status make(Item& item, std::byte* to, unsigned worker, WritableFile& file) const {
     COLIBRI_TRY(make_tensor(plan_, item, to, staging_.data() + worker * staging_bytes_));
     item.entry.checksum = checksum(to, item.entry.bytes);
-    return {};
+    return file.write(item.entry.offset,
+                      {reinterpret_cast<const char*>(to), static_cast<size_t>(item.entry.bytes)});
   }
 
   Status finish(WritableFile& file, const std::string& metadata) {
