@@ -21,7 +21,8 @@ import libcachesim
 EXPERTS = 400
 ACCESSES = 30000
 MOST_EXPERTS = 4096  # of a layer, as colibri reads traces
-SIZES = (0.05, 0.08, 0.16, 0.375, 0.75)  # of all experts; S3FIFO of libCacheSim admits nothing below 20 slots
+SIZES = (0.05, 0.08, 0.16, 0.375, 0.75)  # of all experts
+LEAST_SLOTS = 20  # S3FIFO of libCacheSim admits nothing with fewer
 POLICIES = {"lru": libcachesim.LRU, "lfu": libcachesim.LFU, "s3fifo": libcachesim.S3FIFO, "arc": libcachesim.ARC}
 TEXTBOOK_LFU = ["--option", "lfu.half_life=0", "--option", "lfu.remember=false"]
 
@@ -76,7 +77,7 @@ def our_hits(colibri, trace, experts, folder):
     file = Path(folder) / "trace"
     head = f"colibri-route-trace 1\nlayers 1\nexperts {experts}\ntop_k 1\nbundle_bytes 1\n"
     file.write_text(head + "".join(f"{step} 0 {expert}\n" for step, expert in enumerate(trace)), encoding="ascii")
-    budgets = ",".join(str(int(experts * size) + 1) for size in SIZES)
+    budgets = ",".join(str(max(int(experts * size), LEAST_SLOTS) + 1) for size in SIZES)
     command = [colibri, "cache", "replay", str(file), "--json", "--policies", ",".join(POLICIES), "--budgets", budgets]
     answer = subprocess.run(command + TEXTBOOK_LFU, check=True, capture_output=True, text=True).stdout
     return {point["slots"] - 1: {name: curve["hits"] for name, curve in point["policies"].items()}
