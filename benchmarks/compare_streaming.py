@@ -107,17 +107,18 @@ def compare(options, files, percent: int, size: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--colibri", type=Path, default=HERE.parent / "build/release/bin/colibri")
-    parser.add_argument("--quick", action="store_true", help="6 GB, 40 %%: less than ten minutes")
+    parser.add_argument("--quick", action="store_true", help="6 GB, 40 %%, one process each: less than ten minutes on an idle machine")
     parser.add_argument("--shape", choices=SHAPES, default="qwen3-30b-a3b")
     parser.add_argument("--type", choices=TYPES, default="q4_0")
     parser.add_argument("--layers", type=int, help="layers of the model")
     parser.add_argument("--percent", type=int, action="append", help="of the model that memory is left for; may be given again")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, help="processes of each program; 2, or 1 with --quick")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--models", type=Path, help="where the two files are made")
     options = parser.parse_args()
     if not options.colibri.exists():
         parser.error(f"{options.colibri} does not exist; build the preset release or give --colibri")
+    options.rounds = options.rounds or (1 if options.quick else 2)
     layers = options.layers or (17 if options.quick else 28)
     shape = dataclasses.replace(SHAPES[options.shape], layers=layers)
     with tempfile.TemporaryDirectory(prefix="streaming ", dir=options.models) as folder:
