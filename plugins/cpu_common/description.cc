@@ -192,8 +192,7 @@ bool Reader::norm() {
   const auto& a = state_->norm;
   if (a.kind != COLIBRI_NORM_RMS)
     return refuse("norm kind %" PRIu32 " is not offered (1 = rms)", a.kind);
-  if (!std::isfinite(a.eps) || a.eps < 0)
-    return refuse("eps must be a finite number that is not negative");
+  if (!is_not_negative("eps", a.eps) || !is_not_negative("clamp", a.clamp)) return false;
   if (state_->weight_codec != COLIBRI_CODEC_F32) {
     return refuse("a norm needs its weight as f32, got %s", codec_name(state_->weight_codec));
   }
@@ -224,8 +223,8 @@ bool Reader::activation() {
   if (!is_flag("bias", a.bias) || !is_not_negative("clamp", a.clamp) ||
       !is_not_negative("alpha", a.alpha) || !is_finite("up_offset", a.up_offset))
     return false;
-  if (!gated && (a.clamp != 0 || a.alpha != 0 || a.up_offset != 0))
-    return refuse("clamp, alpha and up_offset need the gated epilogue");
+  if (!gated && (a.alpha != 0 || a.up_offset != 0))
+    return refuse("alpha and up_offset need the gated epilogue");
   if (a.alpha != 0 && a.activation != COLIBRI_ACTIVATION_SILU) return refuse("alpha needs silu");
   return true;
 }

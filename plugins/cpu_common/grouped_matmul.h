@@ -70,6 +70,7 @@ void finish_products(const colibri_grouped_matmul_attributes& a, const GroupWeig
   if (a.bias == 1) add_bias<S>(gate, weights.bias[0] + first, columns);
   if (a.bias == 1 && gated) add_bias<S>(up, weights.bias[1] + first, columns);
   if (gated) gated_epilogue<S>(a, gate, up, columns);
+  if (a.clamp != 0 && !gated) clamp_epilogue<S>(gate, a.clamp, columns);
   if (a.activation == COLIBRI_ACTIVATION_SIGMOID) sigmoid_epilogue<S>(gate, columns);
 }
 
@@ -116,7 +117,7 @@ colibri_status run_part(const OperatorState& state, const colibri_grouped_matmul
                         ProductPart part, const ProductScratch& scratch) {
   using Product = Kind<S, Codec>;
   const auto& a = state.grouped_matmul;
-  const bool is_plain = a.epilogue == COLIBRI_EPILOGUE_NONE && a.bias == 0 &&
+  const bool is_plain = a.epilogue == COLIBRI_EPILOGUE_NONE && a.bias == 0 && a.clamp == 0 &&
                         a.activation == COLIBRI_ACTIVATION_NONE && call.output_index == nullptr;
   typename Product::Tokens tokens;
   if (!prepare_tokens<S, Codec>(call, part, state.cols, scratch.tokens, &tokens))

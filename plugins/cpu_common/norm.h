@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMS norm: x * (1 / sqrt(mean(x^2) + eps)) * weight, the sum over 16 virtual lanes.
+// RMS norm: x * (1 / sqrt(mean(x^2) + eps)) * weight, clamped, the sum over 16 virtual lanes.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "plugins/cpu_common/operators.h"
+#include "plugins/cpu_common/product_epilogue.h"
 #include "plugins/cpu_common/quantize_rows.h"
 #include "plugins/cpu_common/vector_math.h"
 #include "plugins/cpu_common/views.h"
@@ -54,18 +55,22 @@ colibri_status run_norm(const OperatorState& state, const void* arguments, TaskR
   const auto& call = *static_cast<const colibri_norm_args*>(arguments);
   const auto* weight = reinterpret_cast<const float*>(tensor_bytes(call.weight));
   const int64_t n = state.cols;
+  const float clamp = state.norm.clamp;
   for (int64_t row = tasks.begin; row < tasks.end; ++row) {
     const float* x = f32_row(call.input, row);
     const float mean = sum_of_squares<S>(x, n) / static_cast<float>(n);
     const float scale = 1 / std::sqrt(mean + state.norm.eps);
     if (state.norm.output_dtype == COLIBRI_CODEC_F32) {
-      normalize<S>(x, weight, scale, f32_row(call.output, row), n);
+      float* out = f32_row(call.output, row);
+      normalize<S>(x, weight, scale, out, n);
+      if (clamp != 0) clamp_epilogue<S>(out, clamp, n);
       continue;
     }
     const PreparedRow to = prepared_row(tensor_row(call.output, row), n);
     for (int64_t block = 0; block < n / kBlockCols; ++block) {
       float values[kBlockCols];
       normalize<S>(x + block * kBlockCols, weight + block * kBlockCols, scale, values, kBlockCols);
+      if (clamp != 0) clamp_epilogue<S>(values, clamp, kBlockCols);
       quantize_block<S>(values, to, block);
     }
   }

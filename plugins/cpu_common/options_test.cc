@@ -80,7 +80,37 @@ TEST(Options, OfMatmul) {
   a = matmul(COLIBRI_EPILOGUE_NONE, COLIBRI_ACTIVATION_SIGMOID);
   EXPECT_EQ(ask(a), "");
   a.clamp = 7;
-  EXPECT_EQ(ask(a), "clamp, alpha and up_offset need the gated epilogue");
+  EXPECT_EQ(ask(a), "");
+  a.up_offset = 1;
+  EXPECT_EQ(ask(a), "alpha and up_offset need the gated epilogue");
+}
+
+TEST(Options, OfNorm) {
+  colibri_norm_attributes a = {};
+  a.kind = COLIBRI_NORM_RMS;
+  a.output_dtype = COLIBRI_CODEC_F32;
+  a.clamp = 2;
+  Question question;
+  question.op = COLIBRI_OP_NORM;
+  colibri_tensor weight = conformance::matrix(COLIBRI_CODEC_F32, 4, 1, nullptr);
+  weight.rank = 1;
+  question.weights = {weight};
+  const auto ask = [&] {
+    question.set_attributes(a);
+    const colibri_op_desc desc = question.desc();
+    char why_not[128] = "";
+    (void)cpu_generic::kernel_table().supports(&desc, why_not);
+    return std::string(why_not);
+  };
+  EXPECT_EQ(ask(), "");
+  for (const float bad : {-1.0f, kInfinity, kNaN}) {
+    a.clamp = bad;
+    EXPECT_EQ(ask(), "clamp must be a finite number that is not negative");
+    a.clamp = 0;
+    a.eps = bad;
+    EXPECT_EQ(ask(), "eps must be a finite number that is not negative");
+    a.eps = 0;
+  }
 }
 
 colibri_router_attributes grouped_router() {

@@ -27,6 +27,19 @@ void add_bias(float* values, const float* bias, int64_t count) {
   });
 }
 
+// x, at most `limit` away from 0; in this order NaN stays NaN.
+template <class S>
+COLIBRI_INLINE typename S::F clamped(typename S::F x, float limit) {
+  return S::max(S::set(-limit), S::min(S::set(limit), x));
+}
+
+template <class S>
+void clamp_epilogue(float* values, float limit, int64_t count) {
+  change_all<S>(values, values, count, [&](typename S::F x, typename S::F) COLIBRI_INLINE_LAMBDA {
+    return clamped<S>(x, limit);
+  });
+}
+
 template <class S>
 void sigmoid_epilogue(float* values, int64_t count) {
   change_all<S>(values, values, count,
@@ -40,9 +53,9 @@ void gated_epilogue(const colibri_grouped_matmul_attributes& a, float* gate, con
   using F = typename S::F;
   const float alpha = a.alpha == 0 ? 1 : a.alpha;
   change_all<S>(gate, up, count, [&](F g, F u) COLIBRI_INLINE_LAMBDA {
-    if (a.clamp != 0) {  // in this order NaN stays NaN
-      g = S::min(S::set(a.clamp), g);
-      u = S::max(S::set(-a.clamp), S::min(S::set(a.clamp), u));
+    if (a.clamp != 0) {
+      g = S::min(S::set(a.clamp), g);  // as clamped()
+      u = clamped<S>(u, a.clamp);
     }
     if (a.activation == COLIBRI_ACTIVATION_SILU) g = silu<S>(g, alpha);
     if (a.up_offset != 0) u = S::add(u, S::set(a.up_offset));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "plugins/cpu_common/scalar_epilogue.h"
 #include "plugins/cpu_common/views.h"
 #include "plugins/cpu_generic/lane_sum.h"
 #include "plugins/cpu_generic/operators.h"
@@ -8,7 +9,7 @@
 
 namespace colibri::cpu_generic {
 
-// output = (x * (1 / sqrt(mean(x^2) + eps))) * weight (Zhang and Sennrich 2019)
+// output = (x * (1 / sqrt(mean(x^2) + eps))) * weight (Zhang and Sennrich 2019), clamped
 colibri_status norm(const OperatorState& state, const void* arguments, TaskRange tasks, void*) {
   const auto& call = *static_cast<const colibri_norm_args*>(arguments);
   const auto* weight = reinterpret_cast<const float*>(cpu::tensor_bytes(call.weight));
@@ -20,17 +21,19 @@ colibri_status norm(const OperatorState& state, const void* arguments, TaskRange
       squares.lane[i % 16] = std::fma(x[i], x[i], squares.lane[i % 16]);
     const float mean = squares.total() / static_cast<float>(n);
     const float scale = 1 / std::sqrt(mean + state.norm.eps);
+    const auto number = [&](int64_t i) {
+      return cpu::clamped(x[i] * scale * weight[i], state.norm.clamp);
+    };
 
     if (state.norm.output_dtype == COLIBRI_CODEC_F32) {
       float* out = cpu::f32_row(call.output, row);
-      for (int64_t i = 0; i < n; ++i) out[i] = x[i] * scale * weight[i];
+      for (int64_t i = 0; i < n; ++i) out[i] = number(i);
       continue;
     }
     const cpu::PreparedRow out = cpu::prepared_row(cpu::tensor_row(call.output, row), n);
     for (int64_t block = 0; block < n / 32; ++block) {
       float values[32];
-      for (int64_t i = 0; i < 32; ++i)
-        values[i] = x[block * 32 + i] * scale * weight[block * 32 + i];
+      for (int64_t i = 0; i < 32; ++i) values[i] = number(block * 32 + i);
       prepare_block(values, out, block);
     }
   }

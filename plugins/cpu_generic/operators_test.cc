@@ -46,10 +46,13 @@ TEST(Embed, IsTheRowTimesTheScale) {
 
 TEST(Norm, IsRootMeanSquare) {
   Random random(2);
+  int clamped = 0, kept = 0;
   for (int64_t cols : {1, 20, 96, 1000}) {
+    const double limit = cols == 20 || cols == 1000 ? 0.25 : 0;  // exact as f32
     Question question;
     question.op = COLIBRI_OP_NORM;
-    question.set_attributes(colibri_norm_attributes{0, COLIBRI_NORM_RMS, 1e-5f, COLIBRI_CODEC_F32});
+    question.set_attributes(colibri_norm_attributes{0, COLIBRI_NORM_RMS, 1e-5f, COLIBRI_CODEC_F32,
+                                                    static_cast<float>(limit)});
     colibri_tensor weight = conformance::matrix(COLIBRI_CODEC_F32, cols, 1, nullptr);
     weight.rank = 1;
     question.weights = {weight};
@@ -67,12 +70,17 @@ TEST(Norm, IsRootMeanSquare) {
       const double scale =
           1 / std::sqrt(sum / static_cast<double>(cols) + static_cast<double>(1e-5f));
       for (int64_t i = 0; i < cols; ++i) {
-        const double want =
-            number_at(input, row, i) * scale * stored_weight(question.sources[0], 0, i);
+        double want = number_at(input, row, i) * scale * stored_weight(question.sources[0], 0, i);
+        if (limit > 0) {
+          ++(std::fabs(want) > limit ? clamped : kept);
+          want = std::clamp(want, -limit, limit);
+        }
         EXPECT_NEAR(number_at(output, row, i), want, 1e-6 * std::fabs(want) + 1e-44) << cols;
       }
     }
   }
+  EXPECT_GT(clamped, 100);
+  EXPECT_GT(kept, 100);
 }
 
 TEST(QuantizeRows, IsWithinHalfAStepAndSumsItself) {

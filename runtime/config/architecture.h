@@ -127,9 +127,10 @@ struct Architecture {
     Word qk_norm;               // QkNorm
     std::optional<Expr> scale;  // number; nullopt = 1 / sqrt(head_dim)
     Expr mscale;                // number: see the table
-    Expr window;                // integer: keys a query sees, itself included; null = all
-    Expr window_layers;         // booleans, repeated: which layers have the window; null = all
-    Expr window_from;           // integer: the first layer that may have it
+    Expr clamp;          // number: queries, keys and values at most so far from 0; null = not
+    Expr window;         // integer: keys a query sees, itself included; null = all
+    Expr window_layers;  // booleans, repeated: which layers have the window; null = all
+    Expr window_from;    // integer: the first layer that may have it
   } attention;
   struct Rope {
     Word style;    // RopeStyle

@@ -37,8 +37,8 @@ class VocabularyCheck {
           &a.ffn.alpha, &a.ffn.up_offset, &a.router.scale}) {
       expect(*number, Type::kNumber, false);
     }
-    for (const Expr* number :
-         {&a.norm.latent_eps, &a.rope.attention_factor, &a.rope.mscale, &a.rope.mscale_all}) {
+    for (const Expr* number : {&a.norm.latent_eps, &a.attention.clamp, &a.rope.attention_factor,
+                               &a.rope.mscale, &a.rope.mscale_all}) {
       expect(*number, Type::kNumber, true);
     }
     if (a.attention.scale) expect(*a.attention.scale, Type::kNumber, false);

@@ -110,6 +110,13 @@ constexpr Field kAttention[] = {
         .doc = "With the rope scaling `yarn` another factor on it, "
                "(0.1 * mscale * ln(rope.factor) + 1)^2.",
     }),
+    field<&Architecture::Attention::clamp, &kNumberOrNullExprType>({
+        .name = "clamp",
+        .fallback = "null",
+        .doc =
+            "With `gqa`: queries, keys (behind their norm, before their rotation) and values are "
+            "at most this far from 0; null: not.",
+    }),
     field<&Architecture::Attention::window, &kIntegerOrNullExprType>({
         .name = "window",
         .fallback = "null",

@@ -39,9 +39,9 @@ class LayerPlanner {
   Status check_same_codecs(const std::vector<model::FfnSpec>& experts) const;
 
   using Made = Result<const Operator*>;
-  Result<Norm> norm(const char* use, const model::Weight& weight, int64_t rows);
+  Result<Norm> norm(const char* use, const model::Weight& weight, int64_t rows, float clamp = 0);
   Result<Linear> linear(const char* use, const model::Weight& weight, const model::Weight& bias,
-                        uint32_t activation = COLIBRI_ACTIVATION_NONE);
+                        uint32_t activation = COLIBRI_ACTIVATION_NONE, float clamp = 0);
   Result<HeadLinear> head_linear(const char* use, const model::Weight& weight);
   // bundle: bytes of the expert's bundle so far, to which the weights are added; null = the dense
   // memory.

@@ -35,13 +35,15 @@ const Placed* LayerPlanner::place_vector(const model::Weight& weight, uint64_t* 
   return place(weight, packing, vector(weight.elements()), bundle);
 }
 
-Result<Norm> LayerPlanner::norm(const char* use, const model::Weight& weight, int64_t rows) {
+Result<Norm> LayerPlanner::norm(const char* use, const model::Weight& weight, int64_t rows,
+                                float clamp) {
   auto a = attributes<colibri_norm_attributes>();
   a.kind = COLIBRI_NORM_RMS;
   const bool latent =
       weight.role == model::Role::kQDownNorm || weight.role == model::Role::kKvDownNorm;
   a.eps = latent ? spec_.latent_eps : spec_.eps;
   a.output_dtype = COLIBRI_CODEC_F32;
+  a.clamp = clamp;
   const colibri_tensor tensor = vector(weight.elements());
   std::vector<Packing> packing;
   Norm made;
@@ -52,13 +54,14 @@ Result<Norm> LayerPlanner::norm(const char* use, const model::Weight& weight, in
 }
 
 Result<Linear> LayerPlanner::linear(const char* use, const model::Weight& weight,
-                                    const model::Weight& bias, uint32_t activation) {
+                                    const model::Weight& bias, uint32_t activation, float clamp) {
   COLIBRI_ASSIGN(const colibri_tensor tensor, asked(weight));
   auto a = attributes<colibri_grouped_matmul_attributes>();
   a.activation = activation;
   a.input_dtype = has_integer_product(tensor.dtype) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32;
   a.output_dtype = COLIBRI_CODEC_F32;
   a.bias = bias ? 1 : 0;
+  a.clamp = clamp;
   std::vector<Packing> packing;
   Linear made;
   COLIBRI_ASSIGN(

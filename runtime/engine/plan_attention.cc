@@ -35,19 +35,25 @@ Status LayerPlanner::plan_attention(const model::LayerSpec& spec, Layer& layer) 
 
 Status LayerPlanner::plan_gqa(const model::LayerSpec& spec, Layer& layer) {
   GqaAttention& made = layer.gqa.emplace();
-  COLIBRI_ASSIGN(made.q, linear("attention.q", spec.q, spec.q_bias));
-  COLIBRI_ASSIGN(made.k, linear("attention.k", spec.k, spec.k_bias));
-  COLIBRI_ASSIGN(made.v, linear("attention.v", spec.v, spec.v_bias));
+  const float clamp = spec_.attention_clamp;
+  const bool normed = spec_.qk_norm != model::QkNorm::kNone;  // then what is normed is clamped
+  const auto product = [&](const char* use, const model::Weight& weight, const model::Weight& bias,
+                           float limit) {
+    return linear(use, weight, bias, COLIBRI_ACTIVATION_NONE, limit);
+  };
+  COLIBRI_ASSIGN(made.q, product("attention.q", spec.q, spec.q_bias, normed ? 0 : clamp));
+  COLIBRI_ASSIGN(made.k, product("attention.k", spec.k, spec.k_bias, normed ? 0 : clamp));
+  COLIBRI_ASSIGN(made.v, product("attention.v", spec.v, spec.v_bias, clamp));
   if (prepared(*made.q.weight) || prepared(*made.k.weight) || prepared(*made.v.weight)) {
     COLIBRI_ASSIGN(layer.quantize_attention_input, quantize("attention.input", max_rows_));
   }
-  if (spec_.qk_norm != model::QkNorm::kNone) {
+  if (normed) {
     // Of every head, or of all heads as one row.
     const bool per_head = spec_.qk_norm == model::QkNorm::kHead;
-    COLIBRI_ASSIGN(made.q_norm,
-                   norm("attention.q_norm", spec.q_norm, max_rows_ * (per_head ? spec_.heads : 1)));
+    COLIBRI_ASSIGN(made.q_norm, norm("attention.q_norm", spec.q_norm,
+                                     max_rows_ * (per_head ? spec_.heads : 1), clamp));
     COLIBRI_ASSIGN(made.k_norm, norm("attention.k_norm", spec.k_norm,
-                                     max_rows_ * (per_head ? spec_.kv_heads : 1)));
+                                     max_rows_ * (per_head ? spec_.kv_heads : 1), clamp));
   }
   COLIBRI_ASSIGN(made.rope_q, rope("attention.rope_q", spec_.heads, spec_.head_dim, 0));
   COLIBRI_ASSIGN(made.rope_k, rope("attention.rope_k", spec_.kv_heads, spec_.head_dim, 0));
@@ -77,7 +83,7 @@ Status LayerPlanner::plan_mla(const model::LayerSpec& spec, Layer& layer) {
   const int64_t key_dim = spec_.latent + spec_.rope.dims;
   bool prepared_input = false;
   if (spec.q_down) {
-    COLIBRI_ASSIGN(made.q_down, linear("attention.q_down", spec.q_down, {}));
+    COLIBRI_ASSIGN(made.q_down, linear("attention.q_down", spec.q_down, spec.q_down_bias));
     COLIBRI_ASSIGN(made.q_down_norm, norm("attention.q_down_norm", spec.q_down_norm, max_rows_));
     prepared_input = prepared(*made.q_down.weight);
   }
@@ -89,7 +95,7 @@ Status LayerPlanner::plan_mla(const model::LayerSpec& spec, Layer& layer) {
       prepared_input = true;
     }
   }
-  COLIBRI_ASSIGN(made.kv_down, linear("attention.kv_down", spec.kv_down, {}));
+  COLIBRI_ASSIGN(made.kv_down, linear("attention.kv_down", spec.kv_down, spec.kv_down_bias));
   COLIBRI_ASSIGN(made.kv_down_norm, norm("attention.kv_down_norm", spec.kv_down_norm, max_rows_));
   if (prepared_input || prepared(*made.kv_down.weight)) {
     COLIBRI_ASSIGN(layer.quantize_attention_input, quantize("attention.input", max_rows_));

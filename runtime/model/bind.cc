@@ -65,10 +65,12 @@ void bind_mla(Binder& binder, int64_t l, bool q_latent, LayerSpec* layer) {
   const auto key = [&](Role role) { return RoleKey{role, Scope::kLayer, l, 0}; };
   if (q_latent) {
     layer->q_down = binder.required(key(Role::kQDown));
+    layer->q_down_bias = binder.optional(key(Role::kQDownBias));
     layer->q_down_norm = binder.required(key(Role::kQDownNorm));
   }
   layer->q_up = binder.required(key(Role::kQUp));
   layer->kv_down = binder.required(key(Role::kKvDown));
+  layer->kv_down_bias = binder.optional(key(Role::kKvDownBias));
   layer->kv_down_norm = binder.required(key(Role::kKvDownNorm));
   layer->k_absorb = binder.required(key(Role::kKAbsorb));
   layer->v_up = binder.required(key(Role::kVUp));

@@ -193,7 +193,7 @@ TEST_F(BindTest, NullCountsAsAbsentWhereADefaultIs) {
 TEST_F(BindTest, KeysThatNothingReads) {
   add_tensors(8, true);
   format_.values["torch_dtype"] = std::string("bfloat16");
-  format_.values["rope_scaling.factor"] = 2.0;  // known, although not covered
+  format_.values["quantization_config.bits"] = int64_t{4};  // known, although not covered
   format_.values["tokenizer_config.legacy"] = false;
   ASSERT_FALSE(bound().ok());
   EXPECT_THAT(unknown_keys(*source_, known_[0]), ElementsAre("torch_dtype"));

@@ -97,9 +97,11 @@ tensors:
     layer:
       attention_norm: "{l}.hidden"
       q_down: "{l}.q_down"
+      q_down_bias: "{l}.q_down_norm"
       q_down_norm: "{l}.q_down_norm"
       q_up: [{ name: "{l}.q_up", when: { given: $q_latent } }, "{l}.q_up_hidden"]
       kv_down: "{l}.kv_down"
+      kv_down_bias: "{l}.kv_down_bias"
       kv_down_norm: "{l}.kv_down_norm"
       k_absorb: "{l}.k_absorb"
       v_up: "{l}.v_up"
@@ -136,6 +138,7 @@ const std::map<std::string, Setting> kSettings = {
     {"attention.qk_norm", {"none"}},
     {"attention.scale", {"2.0"}},
     {"attention.mscale", {"1.0"}},
+    {"attention.clamp", {"2.0"}},
     {"attention.window", {"7"}},
     {"attention.window_layers", {"[true, false]"}},
     {"attention.window_from", {"1"}},
@@ -240,40 +243,25 @@ std::string text_of(const ModelSpec& spec) {
       << spec.residual_scale << ' ' << spec.logits_scale << ' ' << static_cast<int>(spec.attention)
       << ' ' << spec.heads << ' ' << spec.kv_heads << ' ' << spec.head_dim << ' ' << spec.value_dim
       << ' ' << spec.latent << ' ' << spec.q_latent << ' ' << static_cast<int>(spec.qk_norm) << ' '
-      << spec.attention_scale << ' ' << spec.rope.style << ' ' << spec.rope.dims << ' '
-      << spec.rope.theta << ' ' << spec.rope.magnitude << ' ' << spec.activation << ' '
-      << spec.ffn_clamp << ' ' << spec.ffn_alpha << ' ' << spec.ffn_up_offset << ' ' << spec.experts
-      << ' ' << spec.top_k << ' ' << spec.router.score << ' ' << spec.router.renormalize << ' '
-      << spec.router.groups << ' ' << spec.router.keep_groups << ' ' << spec.router.group_rule
-      << ' ' << spec.router.group_mask << ' ' << spec.router.scale << ' ' << spec.tied << '\n';
+      << spec.attention_scale << ' ' << spec.attention_clamp << ' ' << spec.rope.style << ' '
+      << spec.rope.dims << ' ' << spec.rope.theta << ' ' << spec.rope.magnitude << ' '
+      << spec.activation << ' ' << spec.ffn_clamp << ' ' << spec.ffn_alpha << ' '
+      << spec.ffn_up_offset << ' ' << spec.experts << ' ' << spec.top_k << ' ' << spec.router.score
+      << ' ' << spec.router.renormalize << ' ' << spec.router.groups << ' '
+      << spec.router.keep_groups << ' ' << spec.router.group_rule << ' ' << spec.router.group_mask
+      << ' ' << spec.router.scale << ' ' << spec.tied << '\n';
   for (const float frequency : spec.rope.frequencies) out << frequency << ' ';
   for (const Weight* weight : {&spec.embedding, &spec.head, &spec.final_norm}) write(*weight, out);
   for (const LayerSpec& layer : spec.layers) {
     out << "window " << layer.window << '\n';
-    for (const Weight* weight : {&layer.attention_norm,
-                                 &layer.q,
-                                 &layer.k,
-                                 &layer.v,
-                                 &layer.q_bias,
-                                 &layer.k_bias,
-                                 &layer.v_bias,
-                                 &layer.q_norm,
-                                 &layer.k_norm,
-                                 &layer.sinks,
-                                 &layer.q_down,
-                                 &layer.q_down_norm,
-                                 &layer.q_up,
-                                 &layer.kv_down,
-                                 &layer.kv_down_norm,
-                                 &layer.k_absorb,
-                                 &layer.v_up,
-                                 &layer.o,
-                                 &layer.o_bias,
-                                 &layer.ffn_norm,
-                                 &layer.router,
-                                 &layer.router_bias,
-                                 &layer.select_bias,
-                                 &layer.shared_gate}) {
+    for (const Weight* weight :
+         {&layer.attention_norm, &layer.q,          &layer.k,       &layer.v,
+          &layer.q_bias,         &layer.k_bias,     &layer.v_bias,  &layer.q_norm,
+          &layer.k_norm,         &layer.sinks,      &layer.q_down,  &layer.q_down_bias,
+          &layer.q_down_norm,    &layer.q_up,       &layer.kv_down, &layer.kv_down_bias,
+          &layer.kv_down_norm,   &layer.k_absorb,   &layer.v_up,    &layer.o,
+          &layer.o_bias,         &layer.ffn_norm,   &layer.router,  &layer.router_bias,
+          &layer.select_bias,    &layer.shared_gate}) {
       write(*weight, out);
     }
     write(layer.dense, out);
@@ -309,7 +297,7 @@ class EveryOption : public ::testing::Test {
           {"outs", {4, 8, 6}},      {"inners", {4, 6}},    {"hiddens", {4, 8}},
           {"q_down", {12, 8}},      {"q_down_norm", {12}}, {"q_up", {24, 12}},
           {"q_up_hidden", {24, 8}}, {"kv_down", {12, 8}},  {"kv_down_norm", {10}},
-          {"k_absorb", {40, 4}},    {"v_up", {16, 10}}};
+          {"kv_down_bias", {12}},   {"k_absorb", {40, 4}}, {"v_up", {16, 10}}};
       for (const auto& [name_of, shape] : tensors) format_.add(l + name_of, shape);
     }
     auto files = ModelFiles::open(folder_);

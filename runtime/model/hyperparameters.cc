@@ -205,6 +205,11 @@ void read_attention(const config::Architecture::Attention& attention,
     scale *= factor * factor;
   }
   spec->attention_scale = static_cast<float>(scale);
+  spec->attention_clamp =
+      static_cast<float>(reader->number(attention.clamp, false, true).value_or(0));
+  if (spec->attention == AttentionKind::kMla && spec->attention_clamp > 0) {
+    reader->problem(attention.clamp.place() + ": is not offered with the attention `mla`");
+  }
 }
 
 void read_router(const config::Architecture::Router& router, Reader* reader, ModelSpec* spec) {

@@ -51,6 +51,7 @@ Shape shape_of(Role role, Scope scope, const ModelSpec& spec) {
   const Extent values = mla ? times(heads, named(spec.value_dim, "value_dim")) : queries;
   const Extent latent = named(spec.latent, "latent");
   const Extent q_latent = named(spec.q_latent, "q_latent");
+  const Extent key = {spec.latent + spec.rope.dims, "latent + rope.dims", {"latent"}};
   const Extent experts = named(spec.experts, "experts");
   const Extent inner = inner_of(scope, spec);
   const bool full = spec.qk_norm == QkNorm::kFull;
@@ -84,12 +85,15 @@ Shape shape_of(Role role, Scope scope, const ModelSpec& spec) {
       return vector(heads);
     case Role::kQDown:
       return matrix(q_latent, hidden);
+    case Role::kQDownBias:
     case Role::kQDownNorm:
       return vector(q_latent);
     case Role::kQUp:
       return matrix(queries, spec.q_latent > 0 ? q_latent : hidden);
     case Role::kKvDown:
-      return matrix({spec.latent + spec.rope.dims, "latent + rope.dims", {"latent"}}, hidden);
+      return matrix(key, hidden);
+    case Role::kKvDownBias:
+      return vector(key);
     case Role::kKvDownNorm:
       return vector(latent);
     case Role::kKAbsorb:

@@ -4,40 +4,13 @@
 namespace colibri::model {
 
 const char* role_name(Role role) {
-  static constexpr const char* kNames[kRoles] = {"embedding",
-                                                 "head",
-                                                 "final_norm",
-                                                 "rope_factors",
-                                                 "attention_norm",
-                                                 "q",
-                                                 "k",
-                                                 "v",
-                                                 "o",
-                                                 "q_bias",
-                                                 "k_bias",
-                                                 "v_bias",
-                                                 "o_bias",
-                                                 "q_norm",
-                                                 "k_norm",
-                                                 "sinks",
-                                                 "q_down",
-                                                 "q_down_norm",
-                                                 "q_up",
-                                                 "kv_down",
-                                                 "kv_down_norm",
-                                                 "k_absorb",
-                                                 "v_up",
-                                                 "ffn_norm",
-                                                 "router",
-                                                 "router_bias",
-                                                 "select_bias",
-                                                 "shared_gate",
-                                                 "gate",
-                                                 "up",
-                                                 "down",
-                                                 "gate_bias",
-                                                 "up_bias",
-                                                 "down_bias"};
+  static constexpr const char* kNames[kRoles] = {
+      "embedding",   "head",     "final_norm", "rope_factors", "attention_norm", "q",
+      "k",           "v",        "o",          "q_bias",       "k_bias",         "v_bias",
+      "o_bias",      "q_norm",   "k_norm",     "sinks",        "q_down",         "q_down_bias",
+      "q_down_norm", "q_up",     "kv_down",    "kv_down_bias", "kv_down_norm",   "k_absorb",
+      "v_up",        "ffn_norm", "router",     "router_bias",  "select_bias",    "shared_gate",
+      "gate",        "up",       "down",       "gate_bias",    "up_bias",        "down_bias"};
   return kNames[static_cast<int>(role)];
 }
 
@@ -46,11 +19,13 @@ std::vector<const Weight*> FfnSpec::weights() const {
 }
 
 std::vector<const Weight*> LayerSpec::weights() const {
-  std::vector<const Weight*> all = {
-      &attention_norm, &q,           &k,          &v,      &q_bias,      &k_bias,   &v_bias,
-      &q_norm,         &k_norm,      &sinks,      &q_down, &q_down_norm, &q_up,     &kv_down,
-      &kv_down_norm,   &k_absorb,    &v_up,       &o,      &o_bias,      &ffn_norm, &router,
-      &router_bias,    &select_bias, &shared_gate};
+  std::vector<const Weight*> all = {&attention_norm, &q,          &k,       &v,
+                                    &q_bias,         &k_bias,     &v_bias,  &q_norm,
+                                    &k_norm,         &sinks,      &q_down,  &q_down_bias,
+                                    &q_down_norm,    &q_up,       &kv_down, &kv_down_bias,
+                                    &kv_down_norm,   &k_absorb,   &v_up,    &o,
+                                    &o_bias,         &ffn_norm,   &router,  &router_bias,
+                                    &select_bias,    &shared_gate};
   for (const FfnSpec* ffn : {&dense, &shared}) {
     for (const Weight* weight : ffn->weights()) all.push_back(weight);
   }

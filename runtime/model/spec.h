@@ -37,8 +37,10 @@ struct LayerSpec {
 
   // AttentionKind::kMla
   Weight q_down, q_down_norm;    // [q_latent, hidden], [q_latent]; absent if q_latent is 0
+  Weight q_down_bias;            // [q_latent], or absent
   Weight q_up;                   // [heads * head_dim, q_latent or hidden]; a head is [nope | rope]
   Weight kv_down, kv_down_norm;  // [latent + rope.dims, hidden], [latent]
+  Weight kv_down_bias;           // [latent + rope.dims], or absent
   Weight
       k_absorb;  // [heads * latent, head_dim - rope.dims]: per head the key projection transposed
   Weight v_up;   // [heads * value_dim, latent]
@@ -100,6 +102,7 @@ struct ModelSpec {
   int64_t latent = 0, q_latent = 0;  // kMla: width of the cached latent and of the query's
   QkNorm qk_norm = QkNorm::kNone;
   float attention_scale = 0;  // on the dot product of query and key
+  float attention_clamp = 0;  // kGqa: q and k, normed, and v are at most so far from 0; 0 = not
   RopeSpec rope;
 
   uint32_t activation = COLIBRI_ACTIVATION_SILU;

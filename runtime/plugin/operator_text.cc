@@ -59,7 +59,7 @@ constexpr std::string_view kGroupMasks[] = {"none", "negative_infinity", "zero"}
   }
 constexpr Field kEmbed[] = {FIELD(embed, scale, kFloat)};
 constexpr Field kNorm[] = {NAMED(norm, kind, kNorms), FIELD(norm, eps, kFloat),
-                           FIELD(norm, output_dtype, kCodec)};
+                           FIELD(norm, output_dtype, kCodec), OPTION(norm, clamp, kFloat)};
 constexpr Field kQuantizeRows[] = {FIELD(quantize_rows, output_dtype, kCodec)};
 constexpr Field kGroupedMatmul[] = {
     NAMED(grouped_matmul, epilogue, kEpilogues), NAMED(grouped_matmul, activation, kActivations),

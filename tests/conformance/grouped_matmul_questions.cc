@@ -178,7 +178,10 @@ void check_options(Checker& checker, Random& random, uint32_t codec) {
   const Epilogue options[] = {
       {0, 0, kF32, true},
       {0, 0, kF32, false, true},
+      {0, 0, kF32, false, false, 0.25f},
+      {0, 0, kF32, true, true, 0.25f},
       {0, COLIBRI_ACTIVATION_SIGMOID, kF32},
+      {0, COLIBRI_ACTIVATION_SIGMOID, kF32, false, false, 0.25f},
       {0, COLIBRI_ACTIVATION_SIGMOID, kF32, true, true},
       {kGated, kSilu, kF32, true},
       {kGated, kSilu, kF32, false, false, 0.25f},

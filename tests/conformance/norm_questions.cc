@@ -22,7 +22,7 @@ colibri_tensor part_of(const Rows& rows, int64_t begin, int64_t cols) {
 }
 
 void check_one(Checker& checker, Random& random, Style style, uint32_t output_dtype, int64_t rows,
-               int64_t cols, Place place = Place::kApart) {
+               int64_t cols, Place place = Place::kApart, float clamp = 0) {
   Question question;
   question.op = COLIBRI_OP_NORM;
   question.name = std::string("rms to ") + codec_name(output_dtype) + ", " +
@@ -30,8 +30,8 @@ void check_one(Checker& checker, Random& random, Style style, uint32_t output_dt
                   (place == Place::kInPlace ? ", in place, "
                    : place == Place::kParts ? ", parts of rows, "
                                             : ", ") +
-                  style_name(style);
-  question.set_attributes(colibri_norm_attributes{0, COLIBRI_NORM_RMS, 1e-5f, output_dtype});
+                  (clamp == 0 ? "" : "clamp " + std::to_string(clamp) + ", ") + style_name(style);
+  question.set_attributes(colibri_norm_attributes{0, COLIBRI_NORM_RMS, 1e-5f, output_dtype, clamp});
   colibri_tensor weight = weight_description(COLIBRI_CODEC_F32, 1, cols);
   weight.rank = 1;
   weight.shape[0] = cols;
@@ -68,6 +68,10 @@ void check_norm(Checker& checker) {
         check_one(checker, random, style, COLIBRI_CODEC_F32, rows, cols, Place::kInPlace);
         check_one(checker, random, style, COLIBRI_CODEC_F32, rows, cols, Place::kParts);
         if (cols % 32 == 0) check_one(checker, random, style, COLIBRI_CODEC_Q8_32, rows, cols);
+        if (rows != 1) continue;
+        check_one(checker, random, style, COLIBRI_CODEC_F32, rows, cols, Place::kInPlace, 0.5f);
+        if (cols % 32 == 0)
+          check_one(checker, random, style, COLIBRI_CODEC_Q8_32, rows, cols, Place::kApart, 0.5f);
       }
     }
   }

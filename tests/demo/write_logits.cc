@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logits of whole sequences, for scripts that compare them (tools/goldens/codec_quality.py).
+// The logits of whole sequences, for scripts that compare them (codec_quality.py and
+// gguf_error_ratio.py in tools/goldens).
 //
-//   colibri_write_logits MODEL IDS OUTPUT
+//   colibri_write_logits MODEL IDS OUTPUT [KEY=VALUE ...]
 //
 // IDS: a text file, the ids of a sequence on each line. OUTPUT: f32 [ids of all lines, vocabulary].
-// The key and value cache is f32. Run from the top of the source tree.
+// KEY=VALUE: as --set of `colibri run`. Run from the top of the source tree.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -27,8 +28,9 @@ std::vector<std::vector<int32_t>> read_sequences(const char* path) {
   return sequences;
 }
 
-Status write_logits(const char* model_path, const char* ids_path, const char* output_path) {
-  COLIBRI_ASSIGN(const auto model, load_model(model_path, {"context.kv=f32"}));
+Status write_logits(const char* model_path, const char* ids_path, const char* output_path,
+                    const std::vector<std::string>& overrides) {
+  COLIBRI_ASSIGN(const auto model, load_model(model_path, overrides));
   std::ofstream output(output_path, std::ios::binary);
   std::vector<float> logits;
   for (const std::vector<int32_t>& ids : read_sequences(ids_path)) {
@@ -46,11 +48,12 @@ Status write_logits(const char* model_path, const char* ids_path, const char* ou
 }  // namespace colibri::test
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: colibri_write_logits MODEL IDS OUTPUT\n");
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: colibri_write_logits MODEL IDS OUTPUT [KEY=VALUE ...]\n");
     return 2;
   }
-  const colibri::Status status = colibri::test::write_logits(argv[1], argv[2], argv[3]);
+  const colibri::Status status =
+      colibri::test::write_logits(argv[1], argv[2], argv[3], {argv + 4, argv + argc});
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.text().c_str());
   return status.ok() ? 0 : 1;
 }

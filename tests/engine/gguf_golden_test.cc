@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/codec_facts.h"
 #include "tests/engine/golden.h"
 #include "tests/engine/loaded_model.h"
 
@@ -21,9 +22,12 @@ namespace {
 
 // What two orders of the same float32 sums may differ by, of the largest |logit|.
 constexpr double kRounding = 1e-5;
-// Quantised weights meet activations that are rounded to 8 bits, here as in llama.cpp, so the errors
-// of one file are larger or smaller than its by chance; the mean over all files is hardly so.
-constexpr double kChanceRms = 1.2, kChanceMax = 1.5, kChanceMean = 1.02;
+// Quantised weights meet activations that are rounded to 8 bits, here as in llama.cpp. For blocks of
+// 32 weights the rounding is the same, so our errors are as large as its, on one file more or less
+// by chance. With the types of 256 weights it has one scale for 256 activations, we have eight: our
+// errors are 0.68 of its. docs/numerics.md has the ratios over many files.
+constexpr double kRms = 1.15, kMax = 1.5, kMean = 1.02;
+constexpr double kRmsOfWide = 0.75, kMaxOfWide = 1.0, kMeanOfWide = 0.7;
 
 struct Golden {
   std::vector<int32_t> ids;
@@ -53,7 +57,20 @@ struct Measured {
   std::vector<float> logits;
   double max_error = 0, rms_error = 0;
   bool rounds_activations = false;
+  bool wide = false;  // all of the rounding is that of blocks of 256
 };
+
+bool all_wide(const model::ModelSpec& spec) {
+  for (const model::LayerSpec& layer : spec.layers) {
+    auto weights = layer.weights();
+    if (layer.routed()) weights.push_back(&layer.experts[0].gate);
+    for (const model::Weight* weight : weights) {
+      if (!*weight || !has_integer_product(weight->codec())) continue;
+      if (codec_facts(weight->codec())->elements != 256) return false;
+    }
+  }
+  return true;
+}
 
 Result<Measured> measure(const std::filesystem::path& path, const Golden& golden) {
   COLIBRI_ASSIGN(const auto model, load_model(path, {"context.kv=f32"}));
@@ -72,6 +89,7 @@ Result<Measured> measure(const std::filesystem::path& path, const Golden& golden
   }
   made.rms_error = std::sqrt(squares / count);
   made.rounds_activations = rounds_activations(model->spec());
+  made.wide = all_wide(model->spec());
   return made;
 }
 
@@ -88,8 +106,8 @@ TEST_P(GgufGolden, IsAsExactAsLlamaCppAndGivesItsIds) {
   ASSERT_EQ(measured->logits.size(), golden.logits.data.size());
   const double rounding = kRounding * golden.logits.max_abs;
   if (measured->rounds_activations) {
-    EXPECT_LE(measured->max_error, golden.llama_max_error * kChanceMax);
-    EXPECT_LE(measured->rms_error, golden.llama_rms_error * kChanceRms);
+    EXPECT_LE(measured->max_error, golden.llama_max_error * (measured->wide ? kMaxOfWide : kMax));
+    EXPECT_LE(measured->rms_error, golden.llama_rms_error * (measured->wide ? kRmsOfWide : kRms));
   } else {  // computed with as the numbers it stands for
     EXPECT_LE(measured->max_error, rounding);
   }
@@ -129,8 +147,8 @@ INSTANTIATE_TEST_SUITE_P(Files, GgufGolden, testing::ValuesIn(gguf_files(golden_
                          });
 
 TEST(GgufGoldens, OverAllFilesErrorsAreNoLargerThanThoseOfLlamaCpp) {
-  double sum = 0;
-  int files = 0;
+  double sum[2] = {};  // of logarithms; narrow, wide
+  int files[2] = {};
   for (const std::filesystem::path& path : gguf_files(golden_folder())) {
     const Golden golden = read_gguf_golden(json_of(path));
     const auto measured = measure(path, golden);
@@ -138,13 +156,13 @@ TEST(GgufGoldens, OverAllFilesErrorsAreNoLargerThanThoseOfLlamaCpp) {
     if (!measured->rounds_activations) continue;
     const double ratio = measured->rms_error / golden.llama_rms_error;
     RecordProperty(path.stem().string(), std::to_string(ratio));
-    sum += std::log(ratio);
-    ++files;
+    sum[measured->wide] += std::log(ratio);
+    ++files[measured->wide];
   }
-  ASSERT_GE(files, 10);
-  const double mean = std::exp(sum / files);
-  RecordProperty("mean_ratio", std::to_string(mean));
-  EXPECT_LE(mean, kChanceMean);
+  ASSERT_GE(files[0], 20);
+  EXPECT_LE(std::exp(sum[0] / files[0]), kMean);
+  ASSERT_GE(files[1], 6);
+  EXPECT_LE(std::exp(sum[1] / files[1]), kMeanOfWide);
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ def write_model(path: Path, codec: str) -> None:
 
 def colibri_logits(program: Path, model: Path, ids: list[list[int]], folder: Path) -> np.ndarray:
     (folder / "ids").write_text("".join(" ".join(map(str, line)) + "\n" for line in ids))
-    subprocess.run([program, model, folder / "ids", folder / "logits"], check=True)
+    subprocess.run([program, model, folder / "ids", folder / "logits", "context.kv=f32"],
+                   check=True)
     return np.fromfile(folder / "logits", np.float32).reshape(sum(map(len, ids)), -1)
 
 

@@ -47,9 +47,9 @@ def write(path: Path, architecture: str, metadata: dict, stored: dict[str, tuple
 
 
 class Llama:
-    """llama.cpp on one thread, its caches in f32."""
+    """llama.cpp on one thread."""
 
-    def __init__(self, path: Path, tokens: int):
+    def __init__(self, path: Path, tokens: int, cache: str = "F32"):
         lib = self.lib = llama_cpp.llama_cpp
         lib.llama_backend_init()
         said: list[str] = []
@@ -63,7 +63,7 @@ class Llama:
         settings = lib.llama_context_default_params()
         settings.n_ctx = settings.n_batch = settings.n_ubatch = tokens
         settings.n_threads = settings.n_threads_batch = 1
-        settings.type_k = settings.type_v = int(gguf.GGMLQuantizationType.F32)
+        settings.type_k = settings.type_v = int(gguf.GGMLQuantizationType[cache])
         settings.flash_attn_type = 0
         self.context = lib.llama_init_from_model(self.model, settings)
         if not self.context:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden GGUF files: each codec on the Mixtral architecture, and every family in q8_0 and in a mixture
-of K types."""
+"""The golden GGUF files: each codec on the Mixtral architecture, and every family in q8_0, in a mixture of K
+types and in a mixture of rare ones. For what is not committed: every family in every codec."""
 
 from dataclasses import dataclass, field
 
@@ -63,6 +63,9 @@ class GgufSpec:
     others: dict[str, str] = field(default_factory=dict)  # of tensors with this in their name
     old_latent: bool = False  # gguf_convert
     choice_bias: float = 0.0  # spec
+    # Between the last chosen expert and the next, of the largest score. A choice that rounding turns over makes
+    # an error of another kind: positions whose logits depend on a closer one are not compared.
+    near_tie: float = 0.02
 
 
 # Rows that the K types fill. Other rows are q5_0, as llama.cpp stores them.
@@ -90,6 +93,14 @@ def mixtures() -> list[GgufSpec]:
     return made
 
 
+def rare() -> list[GgufSpec]:
+    """Each family in types that its other files do not have."""
+    # What DeepSeek-V2 compares is probabilities, which differ more than the logits behind them.
+    return [GgufSpec(f"{name}_rare", short(settings), "Q5_1", {"attn": "Q4_1", "ffn": "MXFP4"},
+                     near_tie=0.1 if name == "deepseek2" else 0.04)
+            for name, settings in FAMILIES.items()]
+
+
 def committed() -> list[GgufSpec]:
     small = MIXTRAL | SIZE | {"intermediate_size": 32}
     wide = MIXTRAL | WIDE | {"intermediate_size": 256, "num_local_experts": 2, "num_experts_per_tok": 1}
@@ -100,10 +111,20 @@ def committed() -> list[GgufSpec]:
     made.append(GgufSpec("deepseek2_old", FAMILIES["deepseek2"], "Q8_0", old_latent=True))
     # All biased scores are negative: a group that is not kept must count for less than any of them.
     made.append(GgufSpec("deepseek3_masked", FAMILIES["deepseek3"], "Q8_0", choice_bias=-1.8))
-    return made + mixtures()
+    return made + mixtures() + rare()
 
 
 def every_codec() -> list[GgufSpec]:
-    """Each family in each codec that its rows allow: made and compared, not committed."""
-    return [GgufSpec(f"{name}_{codec.lower()}", short(settings), codec)
-            for name, settings in FAMILIES.items() for codec in SMALL_CODECS]
+    """Each family in each codec: made and compared, not committed."""
+    families = {"mixtral": MIXTRAL | SIZE | {"intermediate_size": 32}} | FAMILIES
+    return [GgufSpec(f"{name}_{codec.lower()}", short(settings) | (wide(settings) if codec in K_CODECS else {}),
+                     codec)
+            for codec in SMALL_CODECS + K_CODECS for name, settings in families.items()]
+
+
+def wide(settings: dict) -> dict:
+    """Sizes whose rows the K types fill, but those of the keys' projection of a latent."""
+    sizes = ("hidden_size", "intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size",
+             "kv_lora_rank", "q_lora_rank")
+    return {size: 256 for size in sizes if size in settings} | {
+        "vocab_size": 64, "v_head_dim" if "v_head_dim" in settings else "head_dim": 64}

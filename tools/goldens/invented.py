@@ -27,8 +27,8 @@ class Norm(nn.Module):
 
 
 class Attention(nn.Module):
-    """Grouped queries; norms over the whole width; a part of each head rotated in neighbouring
-    pairs; a sink in each head's softmax; biases on the keys and on the output only."""
+    """Grouped queries; queries, keys and values clamped; a part of each head rotated in
+    neighbouring pairs; a sink in each head's softmax; biases on the keys and on the output only."""
 
     def __init__(self, config, layer: int):
         super().__init__()
@@ -36,14 +36,12 @@ class Attention(nn.Module):
         self.head_dim, self.rotated = config.head_dim, config.rotated_dims
         self.window = config.window if config.layer_kinds[layer] == "sliding_attention" else None
         self.theta, self.stretch = config.rope_theta, config.rope_stretch
-        self.scale = config.score_scale
+        self.scale, self.limit = config.score_scale, config.projection_limit
         queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
         self.query = nn.Linear(config.hidden_size, queries, bias=False)
         self.key = nn.Linear(config.hidden_size, keys, bias=True)
         self.value = nn.Linear(config.hidden_size, keys, bias=False)
         self.out = nn.Linear(queries, config.hidden_size, bias=True)
-        self.query_norm = Norm(queries, config.norm_eps)
-        self.key_norm = Norm(keys, config.norm_eps)
         self.sinks = nn.Parameter(torch.zeros(self.heads))
 
     def rotate(self, x):
@@ -59,9 +57,9 @@ class Attention(nn.Module):
 
     def forward(self, x):
         rows = len(x)
-        q = self.rotate(self.query_norm(self.query(x)).view(rows, self.heads, -1))
-        k = self.rotate(self.key_norm(self.key(x)).view(rows, self.kv_heads, -1))
-        v = self.value(x).view(rows, self.kv_heads, -1)
+        q, k, v = (project(x).clamp(-self.limit, self.limit).view(rows, -1, self.head_dim)
+                   for project in (self.query, self.key, self.value))
+        q, k = self.rotate(q), self.rotate(k)
         k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
         scores = torch.einsum("qhd,khd->hqk", q, k) * self.scale
         distance = torch.arange(rows)[:, None] - torch.arange(rows)[None, :]

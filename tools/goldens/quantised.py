@@ -5,9 +5,11 @@ fp8: as DeepSeek-V3. Linear layers are float8_e4m3; `NAME.weight_scale_inv` [row
 what each block of 128 x 128 is multiplied by. Embedding, head, norms and routers are not.
 mxfp4: as GPT-OSS. The experts' `gate_up_proj` and `down_proj` are `_blocks` [expert, row, col/32, 16]
 of two 4-bit floats a byte, low half first, and `_scales` [expert, row, col/32], exponents plus 127.
+Products with mxfp4 take activations of 8 bits, as docs/numerics.md defines them (q8_32).
 """
 
 import re
+from unittest import mock
 
 import torch
 from transformers.integrations.mxfp4 import convert_moe_packed_tensors
@@ -51,6 +53,26 @@ def store_mxfp4(name: str, weight: torch.Tensor) -> dict[str, torch.Tensor]:
     code = (code + 8 * (scaled < 0)).to(torch.uint8)
     return {name + "_blocks": code[..., 0::2] | code[..., 1::2] << 4,
             name + "_scales": (exponent + 127).to(torch.uint8)}
+
+
+def rounded(x: torch.Tensor) -> torch.Tensor:
+    """What the 8-bit activations stand for: blocks of 32 with the scale max|x| / 127."""
+    blocks = x.unflatten(-1, (-1, 32))
+    scale = blocks.abs().amax(dim=-1, keepdim=True) / 127
+    q = torch.where(scale > 0, torch.round(blocks * (1 / scale)), 0)
+    return (q * scale).flatten(-2)
+
+
+def round_activations(model) -> None:
+    """From now on both products of the experts of a GPT-OSS model take rounded activations."""
+    def rounding(forward):
+        def run(*args, **kwargs):
+            with mock.patch.object(torch.Tensor, "__matmul__", lambda x, w: torch.matmul(rounded(x), w)):
+                return forward(*args, **kwargs)
+        return run
+    for module in model.modules():
+        if type(module).__name__ == "GptOssExperts":
+            module.forward = rounding(module.forward)
 
 
 def store(kind: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -38,9 +38,12 @@ def load(folder: Path, dtype=torch.float32, **changed):
             (folder / "config.json").write_text(json.dumps(settings))
             save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
         config = transformers.AutoConfig.for_model(**(settings | changed))
-        return transformers.AutoModelForCausalLM.from_pretrained(
+        model = transformers.AutoModelForCausalLM.from_pretrained(
             folder, config=config, dtype=dtype, attn_implementation="eager",
             local_files_only=True).eval()
+    if kind and method == "mxfp4":
+        quantised.round_activations(model)
+    return model
 
 
 @torch.inference_mode()

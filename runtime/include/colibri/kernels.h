@@ -101,6 +101,7 @@ typedef struct colibri_norm_attributes {
   uint32_t kind;         /* COLIBRI_NORM_* */
   float eps;
   uint32_t output_dtype; /* F32, or Q8_32: the normalised row is also the next product's prepared input */
+  float clamp;           /* > 0: output = min(max(output, -clamp), clamp) */
 } colibri_norm_attributes;
 
 typedef struct colibri_quantize_rows_attributes {
@@ -117,7 +118,8 @@ typedef struct colibri_grouped_matmul_attributes {
   uint32_t input_dtype;  /* F32, or Q8_32 for weights that have an integer product (docs/numerics.md) */
   uint32_t output_dtype; /* F32, or Q8_32 with the gated epilogue (rows a multiple of 32) */
   uint32_t bias;         /* 1 = the arguments' bias is added to each product before the epilogue */
-  float clamp;           /* gated, > 0: gate = min(gate, clamp), up = min(max(up, -clamp), clamp), after the bias */
+  float clamp;           /* > 0, after the bias: up, or without an epilogue the product, = min(max(., -clamp), clamp);
+                            gate = min(gate, clamp) */
   float alpha;           /* gated, > 0: act(x) = x * sigmoid(alpha * x); 0 is the same as 1 */
   float up_offset;       /* gated: act(gate) * (up + up_offset) */
 } colibri_grouped_matmul_attributes;

@@ -55,7 +55,7 @@ SPECS = (
          bias=0.15, gains=LARGE, matters=MATTERS | {"YaRN": {"rope_scaling": None}}),
     Spec("gpt_oss_mxfp4", "experts stored as blocks of 4-bit floats, as the hub has them",
          BASE | layers("sliding", "full") | {
-             "vocab_size": 101, "hidden_size": 96, "intermediate_size": 64, "head_dim": 16,
+             "vocab_size": 101, "hidden_size": 96, "intermediate_size": 32, "head_dim": 16,
              "num_attention_heads": 6, "num_key_value_heads": 2, "num_local_experts": 5,
              "num_experts_per_tok": 2, "sliding_window": 9, "torch_dtype": "bfloat16"},
          dtype="bfloat16", quantised="mxfp4", bias=0.15, gains=LARGE, matters=MATTERS),

@@ -27,6 +27,7 @@ SPECS = (
              "num_kv_heads": 2,
              "plain_layers": [0],
              "plain_size": 52,
+             "projection_limit": 1.5,
              "residual_scale": 0.7,
              "rope_stretch": 3.0,
              "rope_theta": 5000.0,
@@ -43,5 +44,5 @@ SPECS = (
                   "slope": {"gate_slope": 1.0}, "logits scale": {"logits_scale": 1.0},
                   "residual scale": {"residual_scale": 1.0}, "stretch": {"rope_stretch": 1.0},
                   "route scale": {"route_scale": 1.0}, "score scale": {"score_scale": 1.0},
-                  "window": {"window": 200}}),
+                  "projection limit": {"projection_limit": 1e9}, "window": {"window": 200}}),
 )

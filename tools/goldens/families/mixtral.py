@@ -6,7 +6,7 @@ from spec import Spec
 
 
 def spec(name: str, purpose: str, *, vocab, hidden, inner, layers, heads, kv_heads, experts, top_k,
-         head_dim=None, window=None, theta=1e6, eps=1e-5, dtype="float32", settings=(), **more):
+         head_dim=None, window=None, theta=1e6, eps=1e-5, dtype="float32", settings=(), matters=None, **more):
     values = COMMON | {
         "architectures": ["MixtralForCausalLM"],
         "bos_token_id": 0 if "tokenizer" in more else 1,
@@ -29,8 +29,8 @@ def spec(name: str, purpose: str, *, vocab, hidden, inner, layers, heads, kv_hea
     } | dict(settings)
     if head_dim:  # config.json may leave it out when it is hidden / heads
         values["head_dim"] = head_dim
-    matters = {"window": {"sliding_window": None}} if window else {}
-    return Spec(name, purpose, values, dtype=dtype, matters=matters, **more)
+    window_matters = {"window": {"sliding_window": None}} if window else {}
+    return Spec(name, purpose, values, dtype=dtype, matters=window_matters | (matters or {}), **more)
 
 
 TIED = {"tie_word_embeddings": True}
@@ -38,9 +38,12 @@ TIED = {"tie_word_embeddings": True}
 SPECS = (
     spec("gqa2_f32", "2 query heads to a key head, head_dim not stated",
          vocab=97, hidden=64, inner=32, layers=2, heads=4, kv_heads=2, experts=4, top_k=2, theta=1e4),
-    spec("mqa_odd_f32", "one key head, sizes that are no multiple of 32 or 8, head_dim 20, top 3",
+    spec("mqa_odd_f32", "one key head, sizes that are no multiple of 32 or 8, head_dim 20, top 3, YaRN",
          vocab=131, hidden=40, inner=24, layers=2, heads=5, kv_heads=1, head_dim=20,
-         experts=8, top_k=3, theta=5e4, eps=1e-6),
+         experts=8, top_k=3, theta=5e4, eps=1e-6,
+         settings={"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 16.0, "beta_slow": 1.0,
+                                    "original_max_position_embeddings": 48}},
+         matters={"YaRN": {"rope_scaling": None}}),
     spec("window_mha_f32", "sliding window 8, no sharing of key heads, head_dim 24, tied head",
          vocab=97, hidden=32, inner=32, layers=3, heads=4, kv_heads=4, head_dim=24,
          experts=4, top_k=2, window=8, theta=1e4, settings=TIED),
