@@ -43,7 +43,7 @@ TEST_F(Mixtral, MatchesAndRequires) {
   };
   EXPECT_EQ(allowed("hidden_act"), std::vector<Literal>{std::string("silu")});
   EXPECT_EQ(allowed("attention_bias"), std::vector<Literal>{false});
-  EXPECT_EQ(allowed("rope_scaling"), std::vector<Literal>{std::monostate()});
+  EXPECT_EQ(allowed("quantization_config"), std::vector<Literal>{std::monostate()});
   EXPECT_EQ(allowed("partial_rotary_factor"), std::vector<Literal>{1.0});
 }
 
@@ -111,7 +111,7 @@ TEST(Architectures, DefaultsOfOptions) {
   replace(", scale: inverse_sqrt_head_dim, window: $sliding_window", ", scale: 0.5");
   replace("    sliding_window: { first: [$sliding_window, null] }\n", "");
   replace("    sliding_window: null\n", "");
-  replace("dims: $head_dim, ", "");
+  replace("  dims: $head_dim\n", "");
   const fs::path file = fs::path(testing::TempDir()) / ("a" + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;
   const auto document = load_architecture(file);

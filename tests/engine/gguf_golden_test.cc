@@ -63,7 +63,9 @@ struct Measured {
 bool all_wide(const model::ModelSpec& spec) {
   for (const model::LayerSpec& layer : spec.layers) {
     auto weights = layer.weights();
-    if (layer.routed()) weights.push_back(&layer.experts[0].gate);
+    if (layer.routed()) {
+      for (const model::Weight* weight : layer.experts[0].weights()) weights.push_back(weight);
+    }
     for (const model::Weight* weight : weights) {
       if (!*weight || !has_integer_product(weight->codec())) continue;
       if (codec_facts(weight->codec())->elements != 256) return false;
