@@ -38,7 +38,7 @@ void colibri_free_model(colibri_model* model) {
 
 colibri_status colibri_set_expert_budget(colibri_model* model, uint64_t bytes,
                                          colibri_error* error) {
-  return api::guarded(error, [&]() -> Status { return model->model->set_expert_budget(bytes); });
+  return colibri::guard(error, [&]() -> Status { return model->model->set_expert_budget(bytes); });
 }
 
 uint32_t colibri_vocabulary(const colibri_model* model) {
