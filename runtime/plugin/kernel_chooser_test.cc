@@ -94,7 +94,7 @@ class KernelChooserTest : public testing::Test {
   }
 
   colibri_op_desc norm(float eps) {
-    attributes_ = {sizeof(attributes_), COLIBRI_NORM_RMS, eps, 0};
+    attributes_ = {sizeof(attributes_), COLIBRI_NORM_RMS, eps, 0, 0};
     colibri_op_desc desc = {};
     desc.struct_size = sizeof(desc);
     desc.op = COLIBRI_OP_NORM;

@@ -237,7 +237,7 @@ TEST_F(BadPluginsTest, AttributeBeyondItsStruct) {
   const auto chooser = KernelChooser::create(*registry(), {});
   ASSERT_TRUE(chooser.ok()) << chooser.status().text();
   const colibri_norm_attributes attributes = {sizeof(attributes), COLIBRI_NORM_RMS, 0.5f,
-                                              COLIBRI_CODEC_F32};
+                                              COLIBRI_CODEC_F32, 0};
   colibri_op_desc desc = {};
   desc.struct_size = sizeof(desc);
   desc.op = COLIBRI_OP_NORM;
