@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "runtime/bench/product.h"
@@ -38,7 +39,10 @@ class Calls {
     const engine::Operator* what;
     int64_t groups;
     bool of_experts;
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& other) const {
+      return std::tie(what, groups, of_experts) <
+             std::tie(other.what, other.groups, other.of_experts);
+    }
   };
   const std::map<Key, int>& all() const { return calls_; }
 

@@ -190,6 +190,7 @@ Status Tuner::choose_threads_and_chunk() {
       }
     }
     std::vector<std::string> texts;
+    texts.reserve(values.size());
     for (const auto value : values) texts.push_back(std::to_string(value));
     Decision decision = decide(std::move(key), texts, rounds, initial);
     decided_(decision);
