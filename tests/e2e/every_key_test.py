@@ -296,7 +296,8 @@ class Test:
         for point in replayed["points"]:
             rates.append(point["policies"]["lru"]["decode_tokens_per_second"])
             self.expect(rates[-1] <= point["belady"]["decode_tokens_per_second"] <= rounded, f"cache replay -m: {point}")
-        self.expect(0 < rates[0] < rates[-1] == in_memory, f"cache replay -m: {rates}")
+        # Where computing is slow enough it hides the disk.
+        self.expect(0 < rates[0] <= rates[1] * (1 + 1e-9) and rates[-1] == in_memory, f"cache replay -m: {rates}")
         text = output("cache", "replay", str(trace), "-m", pipeline)
         self.expect("tokens per second of decoding" in text, "cache replay -m: the text says no speed")
         known = answer("plan", pipeline, *budget, "--route-trace", str(trace), "--json")["decode"]
@@ -304,7 +305,7 @@ class Test:
         unknown = answer("plan", pipeline, *budget, "--json")["decode"]
         self.expect(unknown["hit_rate"]["least"] == 0.5 < unknown["hit_rate"]["most"] < 1, f"plan: {unknown}")
         rates = unknown["tokens_per_second"]
-        self.expect(0 < rates["least"] < rates["most"] <= rates["in_memory"] * (1 + 1e-9), f"plan: {unknown}")
+        self.expect(0 < rates["least"] <= rates["most"] * (1 + 1e-9) <= rates["in_memory"] * (1 + 2e-9), f"plan: {unknown}")
         resident = answer("plan", pipeline, "--json")["decode"]
         self.expect(resident["hit_rate"] == {"least": 1, "most": 1}, f"plan: {resident}")
         prompt_only = self.folder / "prompt.trace"
