@@ -100,6 +100,7 @@ Json ReplayReport::json() const {
     add_rate(belady, row.optimum.decode);
     points.push_back({{"budget", row.budget},
                       {"slots", row.slots},
+                      {"ruled", row.results.front().ruled},
                       {"guarded", row.results.front().guarded},
                       {"policies", curves},
                       {"belady", belady}});

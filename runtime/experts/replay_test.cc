@@ -134,7 +134,7 @@ TEST(Replay, TheGuardKeepsResidentsThroughTheToken) {
   EXPECT_EQ(guarded->ruled, 12u);
   EXPECT_EQ(guarded->counters.hits, 1200u);
   EXPECT_EQ(guarded->counters.evictions, 0u);
-  const auto enough = replay(made.trace, 21, kPolicy);
+  const auto enough = replay(made.trace, 22, kPolicy);
   EXPECT_FALSE(enough->guarded);
   EXPECT_EQ(enough->ruled, 20u);
   EXPECT_EQ(enough->counters.hits, 2000u);
@@ -151,6 +151,44 @@ TEST(Replay, TheGuardLetsGoWhatItsLayerPassedByUnused) {
   EXPECT_TRUE(result->guarded);
   EXPECT_EQ(result->counters.hits, 3u);
   EXPECT_EQ(result->counters.evictions, 1u);
+}
+
+// Recency alone would drop every expert before the next layer but one is through.
+TEST(Replay, APromptKeepsWhatIsThere) {
+  const RoutingShape shape = {4, 8, 2};
+  Builder made(shape);
+  const auto token = [&](uint64_t step) {
+    for (uint32_t layer = 0; layer < 4; ++layer) made.visit(step, layer, {1, 5});
+  };
+  const auto prompt = [&](uint64_t step) {
+    for (uint32_t layer = 0; layer < 4; ++layer) made.visit(step, layer, {0, 1, 2, 3, 4, 5, 6, 7});
+  };
+  const auto hits_so_far = [&] { return hits(made.trace, 20); };  // two of them are the passage
+  token(0);
+  prompt(1);  // 10 experts more find a place; the others pass through
+  EXPECT_EQ(hits_so_far(), 8u);
+  prompt(2);
+  EXPECT_EQ(hits_so_far(), 8u + 18);
+  token(3);
+  EXPECT_EQ(hits_so_far(), 8u + 18 + 8);
+  const auto result = replay(made.trace, 20, kPolicy);
+  EXPECT_FALSE(result->guarded);  // single tokens are not
+  EXPECT_EQ(result->ruled, 18u);
+  EXPECT_EQ(result->counters.evictions, 0u);
+}
+
+// What a prompt does not ask for makes room for what it asks for.
+TEST(Replay, APromptDropsWhatItsLayerDoesNotUse) {
+  Builder made({2, 8, 1});
+  made.visit(0, 0, {0, 7});  // slots: four ruled, two passage
+  made.visit(0, 1, {0, 7});
+  made.visit(1, 0, {0, 1, 2});  // 7 goes for 1; 2 passes through
+  made.visit(1, 1, {0, 1, 2});
+  made.visit(2, 0, {0, 1, 7});
+  made.visit(2, 1, {0, 1, 7});
+  const auto result = replay(made.trace, 6, kPolicy);
+  EXPECT_EQ(result->counters.hits, 2u + 4);
+  EXPECT_EQ(result->counters.evictions, 2u);
 }
 
 TEST(Replay, RefusesFewerThanTwoSlotsAndMoreThanAll) {

@@ -9,6 +9,10 @@
 namespace colibri::experts {
 namespace {
 
+// The passage has at least two slots, one computing and one loading, and otherwise this part of all,
+// but no more than keep a disk busy.
+constexpr uint64_t kSlotsPerPassage = 64, kWidestPassage = 16;
+
 void set(std::vector<uint64_t>& bits, uint32_t key) {
   bits[key / 64] |= uint64_t{1} << (key % 64);
 }
@@ -28,10 +32,11 @@ Demand::Demand(const RoutingShape& shape) {
 
 Residency::Uses Residency::uses_for(uint64_t slots) const {
   if (slots >= shape_.keys()) return {shape_.keys(), 0, false};
-  const bool guarded = slots - 1 < shape_.working_set();
-  // Below the working set most experts pass through: more than one at a time, so that their loads
-  // overlap.
-  const uint64_t passage = guarded ? std::clamp<uint64_t>(shape_.top_k, 1, slots / 2) : 1;
+  uint64_t passage = std::clamp<uint64_t>(slots / kSlotsPerPassage, 2, kWidestPassage);
+  const bool guarded = slots < passage + shape_.working_set();
+  // Below the working set most experts of a token pass through, side by side.
+  if (guarded) passage = std::max<uint64_t>(passage, shape_.top_k);
+  passage = std::min(passage, slots / 2);
   return {slots - passage, passage, guarded};
 }
 
@@ -69,7 +74,7 @@ Status Residency::resize(uint64_t slots) {
   const Uses wanted = uses_for(slots);
   COLIBRI_TRY(resize_policy(static_cast<uint32_t>(wanted.ruled)));
   uses_of_slots_ = wanted;
-  std::fill(safe_.begin(), safe_.end(), 0);
+  std::fill(safe_.begin(), safe_.end(), ~uint64_t{0});
   const size_t before = slots_.size();
   if (wanted.all() > before) slots_.resize(wanted.all());
   for (auto* list : {&free_, &free_passage_, &spare_, &just_withdrawn_, &reported_}) {
@@ -168,8 +173,8 @@ void Residency::vacate(int32_t slot) {
   (in_passage(slot) ? free_passage_ : free_).push_back(slot);
 }
 
-std::span<const uint64_t> Residency::droppable() {
-  if (!guarded()) return evictable_;
+std::span<const uint64_t> Residency::droppable(bool guarded) {
+  if (!guarded) return evictable_;
   for (size_t i = 0; i < evictable_.size(); ++i) droppable_[i] = evictable_[i] & ~safe_[i];
   return droppable_;
 }
@@ -182,13 +187,13 @@ int32_t Residency::pass(uint32_t key) {
   return slot;
 }
 
-Result<int32_t> Residency::slot_for(uint32_t key) {
+Result<int32_t> Residency::slot_for(uint32_t key, bool guarded) {
   if (free_.empty()) {
-    const std::span<const uint64_t> droppable_now = droppable();
+    const std::span<const uint64_t> droppable_now = droppable(guarded);
     if (std::all_of(droppable_now.begin(), droppable_now.end(),
                     [](uint64_t word) { return word == 0; })) {
       // Everything is in use, and a slot comes free when a visitor moves on; or the guard holds.
-      return guarded() ? pass(key) : kAbsent;
+      return guarded ? pass(key) : kAbsent;
     }
     COLIBRI_ASSIGN(const std::optional<uint32_t> victim, policy_->victim(droppable_now));
     if (!victim) return pass(key);
@@ -210,7 +215,8 @@ Status Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
   demand.keys.clear();
   demand.resident.clear();
   const uint32_t first = layer * shape_.experts;
-  if (guarded()) {
+  demand.guarded = !holds_all() && uint64_t{shape_.layers} * experts.size() > uses_of_slots_.ruled;
+  if (demand.guarded) {
     for (uint32_t i = 0; i < shape_.experts; ++i) clear(safe_, first + i);
   }
   for (const int32_t expert : experts) {
@@ -240,7 +246,7 @@ Status Residency::claim(Demand& demand) {
   for (const uint32_t key : demand.missing) {
     more = more && demand.claimed < kMostClaimed;
     if (more && slot_of_key_[key] == kAbsent) {
-      COLIBRI_ASSIGN(const int32_t slot, slot_for(key));
+      COLIBRI_ASSIGN(const int32_t slot, slot_for(key, demand.guarded));
       if (slot != kAbsent) {
         demand.loading.push_back(slot);
         ++demand.claimed;

@@ -12,9 +12,11 @@
 // read ends first: decisions do not depend on time.
 //
 // The guard. Experts are asked for layer by layer, round and round, so a policy of recency with
-// fewer slots than a token needs experts drops each one just before it is asked for again and hits
-// nothing at all. With so few slots the store therefore stops admitting when it is full, until the
-// token is over: a resident stays until its own layer was visited again without using it.
+// fewer slots than a pass over the layers needs experts drops each one just before it is asked for
+// again and hits nothing at all. A visit that asks for so many experts that those of all layers
+// would not fit therefore admits nothing when the store is full: a resident stays until such a visit
+// to its own layer did not use it. Chunks of a prompt are like that with most budgets, single tokens
+// only with very small ones. So a prompt leaves what tokens before it used where it is.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +45,7 @@ struct Demand {
   std::vector<uint32_t> missing;  // keys without a slot, or with one that another visitor loads
   std::vector<int32_t> loading;   // slots claimed for this demand and not loaded, by time of claim
   std::vector<int32_t> held;      // loaded slots leased for computing now
+  bool guarded = false;           // the guard holds for this visit
   bool held_own = false;          // whether they were claimed for this demand
   uint32_t claimed = 0;           // slots of loading, and of held if held_own
 };
@@ -61,6 +64,7 @@ class Residency {
   bool holds_all() const { return uses_of_slots_.all() == shape_.keys(); }
   // Slots that the policy rules: all but the passage.
   uint64_t ruled() const { return uses_of_slots_.ruled; }
+  // Whether the guard holds for single tokens.
   bool guarded() const { return uses_of_slots_.guarded; }
   uint32_t key_in(int32_t slot) const { return at(slot).key; }
   const Counters& counters() const { return counters_; }
@@ -122,12 +126,12 @@ class Residency {
   // Claims slots for missing experts until there is none to be had.
   Status claim(Demand& demand);
   // A slot to load `key` into, leased; kAbsent = none can be had now.
-  Result<int32_t> slot_for(uint32_t key);
+  Result<int32_t> slot_for(uint32_t key, bool guarded);
   int32_t pass(uint32_t key);
   void occupy(int32_t slot, uint32_t key);
   void vacate(int32_t slot);
   // Residents that may be dropped now, a bit per key.
-  std::span<const uint64_t> droppable();
+  std::span<const uint64_t> droppable(bool guarded);
 
   RoutingShape shape_;
   PolicyPlugin plugin_;
@@ -140,7 +144,7 @@ class Residency {
   std::vector<int32_t> free_, free_passage_, spare_;  // spare: withdrawn
   std::vector<int32_t> just_withdrawn_, reported_;
   std::vector<uint64_t> evictable_;  // bit per key: ready, not leased, not in the passage
-  std::vector<uint64_t> safe_;       // bit per key: its layer has not passed by since its last use
+  std::vector<uint64_t> safe_;  // bit per key: no guarded visit to its layer has left it unused
   std::vector<uint64_t> droppable_;
   Counters counters_;
   std::vector<uint64_t> uses_;

@@ -6,7 +6,7 @@
 
 A random trace has one layer whose tokens need one expert each: then a visit is one access, which is what
 libCacheSim knows. `colibri cache replay` simulates with the plugins and the store's own decisions;
-one slot of the budget is the passage, so libCacheSim's cache has one slot less. A route trace is made into such accesses: the
+libCacheSim's cache has the slots that the policy rules, those of the budget without the passage. A route trace is made into such accesses: the
 experts of all layers, one after another."""
 
 import json
@@ -77,10 +77,10 @@ def our_hits(colibri, trace, experts, folder):
     file = Path(folder) / "trace"
     head = f"colibri-route-trace 1\nlayers 1\nexperts {experts}\ntop_k 1\nbundle_bytes 1\n"
     file.write_text(head + "".join(f"{step} 0 {expert}\n" for step, expert in enumerate(trace)), encoding="ascii")
-    budgets = ",".join(str(max(int(experts * size), LEAST_SLOTS) + 1) for size in SIZES)
+    budgets = ",".join(str(max(int(experts * size), LEAST_SLOTS) + 2) for size in SIZES)
     command = [colibri, "cache", "replay", str(file), "--json", "--policies", ",".join(POLICIES), "--budgets", budgets]
     answer = subprocess.run(command + TEXTBOOK_LFU, check=True, capture_output=True, text=True).stdout
-    return {point["slots"] - 1: {name: curve["hits"] for name, curve in point["policies"].items()}
+    return {point["ruled"]: {name: curve["hits"] for name, curve in point["policies"].items()}
             for point in json.loads(answer)["points"]}
 
 
