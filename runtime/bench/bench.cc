@@ -27,7 +27,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-Status check_ids(const std::vector<int32_t>& ids, int64_t vocabulary, uint32_t needed) {
+Status check_ids(const std::vector<int32_t>& ids, int64_t vocabulary, uint64_t needed) {
   if (ids.size() < needed) {
     return invalid_argument("--ids: " + std::to_string(ids.size()) +
                             " ids, and the longest test takes " + std::to_string(needed));
@@ -60,22 +60,28 @@ Result<std::unique_ptr<Bench>> Bench::open(config::Pipeline pipeline, const Sett
   Settings& settings = report.settings;
   settings = asked;
   const auto start = Clock::now();
-  COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline)));
+  COLIBRI_ASSIGN(auto plan, engine::Plan::make(std::move(pipeline), settings.requests));
   if (settings.longest() > plan->max_tokens) {
     return invalid_argument("context.max_tokens is " + std::to_string(plan->max_tokens) +
                             ", and the longest test takes " + std::to_string(settings.longest()));
   }
   const int64_t vocabulary = plan->spec.vocabulary;
   if (settings.ids.empty()) {
-    settings.ids = made_up_ids(plan->pipeline.generate.seed, vocabulary, settings.longest());
+    settings.ids = made_up_ids(plan->pipeline.generate.seed, vocabulary, settings.most());
   }
-  COLIBRI_TRY(check_ids(settings.ids, vocabulary, settings.longest()));
+  COLIBRI_TRY(check_ids(settings.ids, vocabulary, settings.most()));
   COLIBRI_ASSIGN(report.model, engine::Model::load(std::move(plan)));
   if (!settings.route_trace.empty()) {
     COLIBRI_TRY(report.model->record_routes(settings.route_trace));
   }
   const engine::Model& model = *report.model;
-  COLIBRI_ASSIGN(auto context, model.create_context(model.plan().max_tokens));
+  std::unique_ptr<engine::Context> context;
+  std::unique_ptr<Requests> requests;
+  if (settings.requests == 1) {
+    COLIBRI_ASSIGN(context, model.create_context(model.plan().max_tokens));
+  } else {
+    COLIBRI_ASSIGN(requests, Requests::create(model, settings.requests));
+  }
   COLIBRI_ASSIGN(engine::SamplerChain sampler, model.create_sampler());
   report.load_seconds = seconds(start, Clock::now());
   for (const uint32_t prompt : settings.prompt_tokens) {
@@ -86,14 +92,16 @@ Result<std::unique_ptr<Bench>> Bench::open(config::Pipeline pipeline, const Sett
     }
   }
   return std::unique_ptr<Bench>(
-      new Bench(std::move(report), std::move(context), std::move(sampler)));
+      new Bench(std::move(report), std::move(context), std::move(requests), std::move(sampler)));
 }
 
-Bench::Bench(Report report, std::unique_ptr<engine::Context> context, engine::SamplerChain sampler)
+Bench::Bench(Report report, std::unique_ptr<engine::Context> context,
+             std::unique_ptr<Requests> requests, engine::SamplerChain sampler)
     : report_(std::move(report)),
       context_(std::move(context)),
+      requests_(std::move(requests)),
       sampler_(std::move(sampler)),
-      logits_(static_cast<size_t>(context_->vocabulary())) {}
+      logits_(static_cast<size_t>(report_.model->spec().vocabulary)) {}
 
 Status Bench::run(const volatile int* cancel) {
   limits_.cancel = cancel;
@@ -136,7 +144,15 @@ Status Bench::prefill(uint32_t tokens) {
   return forward({report_.settings.ids.data(), tokens});
 }
 
+Status Bench::measure_requests(Test& test, bool counts) {
+  requests_->begin(report_.settings.ids, {test.prompt_tokens, test.generate_tokens});
+  COLIBRI_ASSIGN(RequestTimes times, requests_->run(limits_));
+  if (counts) test.requests.push_back(std::move(times));
+  return {};
+}
+
 Status Bench::measure(Test& test, bool counts) {
+  if (requests_ != nullptr) return measure_requests(test, counts);
   std::vector<int32_t> chosen;
   std::vector<double> token_seconds, token_cpu_seconds;
   chosen.reserve(test.generate_tokens + size_t{1});

@@ -12,6 +12,7 @@
 #include "runtime/base/status.h"
 #include "runtime/bench/breakdown.h"
 #include "runtime/bench/limits.h"
+#include "runtime/bench/requests.h"
 #include "runtime/bench/summary.h"
 #include "runtime/bench/trace.h"
 #include "runtime/config/pipeline.h"
@@ -23,6 +24,7 @@ namespace colibri::bench {
 struct Settings {
   std::vector<uint32_t> prompt_tokens = {512};
   std::vector<uint32_t> generate_tokens = {128};  // behind the prompt, each in a pass of its own
+  uint32_t requests = 1;  // made at the same moment, each with ids of its own
   uint32_t repeats = 5;
   uint32_t warmup = 1;  // rounds over all tests that do not count
   // What the tokens are, chosen beforehand: made-up weights would soon repeat themselves, and two
@@ -33,7 +35,8 @@ struct Settings {
   bool breakdown = false;   // record each test once more: where its time goes
   bool trace = false;       // and keep all of that
 
-  uint32_t longest() const;  // tokens of the longest test
+  uint32_t longest() const;  // tokens of a request of the longest test
+  uint64_t most() const { return uint64_t{longest()} * requests; }  // of all its requests
 };
 
 // One prompt length with one number of generated tokens.
@@ -44,6 +47,8 @@ struct Test {
   std::vector<double> decode_seconds;       // by repeat: all tokens behind the prompt
   std::vector<double> token_seconds, token_cpu_seconds;  // each of them, of all repeats
   experts::Counters prefill_experts, decode_experts;     // of all repeats
+  // Of several requests: by repeat. Then all of the above is empty.
+  std::vector<RequestTimes> requests;
   // What the sampling chain chose behind the prompt and behind each token: one more than those.
   std::vector<int32_t> chosen;
 
@@ -76,13 +81,15 @@ class Bench {
   const Report& report() const { return report_; }
 
  private:
-  Bench(Report report, std::unique_ptr<engine::Context> context, engine::SamplerChain sampler);
+  Bench(Report report, std::unique_ptr<engine::Context> context, std::unique_ptr<Requests> requests,
+        engine::SamplerChain sampler);
 
   Status measure_rounds();
   Status record_runs();
   experts::Counters expert_counters() const;
   // One run of a test; nothing of it is kept unless it counts.
   Status measure(Test& test, bool counts);
+  Status measure_requests(Test& test, bool counts);
   // One run of a test that is recorded.
   Status record(Test& test);
   Status forward(std::span<const int32_t> ids);
@@ -90,7 +97,8 @@ class Bench {
   Status prefill(uint32_t tokens);
 
   Report report_;
-  const std::unique_ptr<engine::Context> context_;
+  const std::unique_ptr<engine::Context> context_;  // null = several requests
+  std::unique_ptr<Requests> requests_;
   engine::SamplerChain sampler_;
   std::vector<float> logits_;
   engine::RunLimits limits_;

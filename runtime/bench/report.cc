@@ -58,7 +58,60 @@ Json json_of(const Report& report, const experts::Counters& counters) {
           {"missed_bytes", counters.misses * report.model->plan().memory.slot}};
 }
 
+Json percentiles_of(const std::vector<double>& values) {
+  return {{"p50", percentile(values, 50)},
+          {"p95", percentile(values, 95)},
+          {"p99", percentile(values, 99)},
+          {"most", percentile(values, 100)}};
+}
+
+// Several requests, all repeats together.
+struct RequestFigures {
+  std::vector<double> seconds, first_token_seconds, request_seconds, token_seconds;
+  uint64_t passes = 0;
+  Fractions fractions;
+
+  RequestFigures(const Report& report, const Test& test) {
+    for (const RequestTimes& times : test.requests) {
+      seconds.push_back(times.seconds);
+      passes = times.passes;
+      for (const auto part : {&RequestTimes::first_token_seconds, &RequestTimes::request_seconds,
+                              &RequestTimes::token_seconds}) {
+        auto& all = part == &RequestTimes::first_token_seconds ? first_token_seconds
+                    : part == &RequestTimes::request_seconds   ? request_seconds
+                                                               : token_seconds;
+        all.insert(all.end(), (times.*part).begin(), (times.*part).end());
+      }
+    }
+    const engine::Plan& plan = report.model->plan();
+    const Work prompt = prefill_work(plan, test.prompt_tokens);
+    const Work tokens = decode_work(plan, test.prompt_tokens, test.generate_tokens);
+    const auto n = static_cast<double>(report.settings.requests);
+    fractions = Fractions::of({0, n * (prompt.int8 + tokens.int8), n * (prompt.f32 + tokens.f32)},
+                              spread(seconds).median, report.limits);
+  }
+};
+
+Json requests_json(const Report& report, const Test& test) {
+  const RequestFigures of(report, test);
+  const uint32_t n = report.settings.requests;
+  const double prompts = static_cast<double>(n) * test.prompt_tokens;
+  const double generated = static_cast<double>(n) * test.generate_tokens;
+  return {{"prompt_tokens", test.prompt_tokens},
+          {"generated_tokens", test.generate_tokens},
+          {"requests", n},
+          {"passes", of.passes},
+          {"tokens_per_second", json_of(rates(prompts + generated, of.seconds))},
+          {"generated_tokens_per_second", json_of(rates(generated, of.seconds))},
+          {"first_token_seconds", percentiles_of(of.first_token_seconds)},
+          {"request_seconds", percentiles_of(of.request_seconds)},
+          {"token_seconds", percentiles_of(of.token_seconds)},
+          {"int8_fraction", of.fractions.int8},
+          {"f32_fraction", of.fractions.f32}};
+}
+
 Json json_of(const Report& report, const Test& test) {
+  if (report.settings.requests > 1) return requests_json(report, test);
   const Fractions prefill = prefill_fractions(report, test);
   Json json = {{"prompt_tokens", test.prompt_tokens},
                {"generated_tokens", test.generate_tokens},
@@ -72,16 +125,10 @@ Json json_of(const Report& report, const Test& test) {
   if (test.prefill) json["prefill"]["breakdown"] = json_of(*test.prefill);
   if (test.generate_tokens == 0) return json;
   const Fractions decode = decode_fractions(report, test);
-  const auto percentiles = [](const std::vector<double>& values) -> Json {
-    return {{"p50", percentile(values, 50)},
-            {"p95", percentile(values, 95)},
-            {"p99", percentile(values, 99)},
-            {"most", percentile(values, 100)}};
-  };
   json["decode"] = {
       {"tokens_per_second", json_of(rates(test.generate_tokens, test.decode_seconds))},
-      {"token_seconds", percentiles(test.token_seconds)},
-      {"token_cpu_seconds", percentiles(test.token_cpu_seconds)},
+      {"token_seconds", percentiles_of(test.token_seconds)},
+      {"token_cpu_seconds", percentiles_of(test.token_cpu_seconds)},
       {"read_fraction", decode.read},
       {"int8_fraction", decode.int8},
       {"f32_fraction", decode.f32},
@@ -116,7 +163,30 @@ std::string breakdown_text(const char* name, const Breakdown& breakdown) {
   return text;
 }
 
+std::string percentiles_text(const char* name, const std::vector<double>& values) {
+  return line("  %-12s P50 %.2f ms, P95 %.2f ms, P99 %.2f ms", name, 1000 * percentile(values, 50),
+              1000 * percentile(values, 95), 1000 * percentile(values, 99));
+}
+
+std::string requests_text(const Report& report, const Test& test) {
+  const RequestFigures of(report, test);
+  const uint32_t n = report.settings.requests;
+  std::string text = line("%u requests at once: a prompt of %u tokens, then %u tokens; %d passes",
+                          n, test.prompt_tokens, test.generate_tokens, static_cast<int>(of.passes));
+  const double generated = static_cast<double>(n) * test.generate_tokens;
+  text += rate_text("all tokens",
+                    rates(generated + static_cast<double>(n) * test.prompt_tokens, of.seconds));
+  if (test.generate_tokens > 0) text += rate_text("generated", rates(generated, of.seconds));
+  text += line("  %-12s int8 rate %.0f %%, f32 rate %.0f %%", "of limits", 100 * of.fractions.int8,
+               100 * of.fractions.f32);
+  text += percentiles_text("first token", of.first_token_seconds);
+  text += percentiles_text("a request", of.request_seconds);
+  if (test.generate_tokens > 0) text += percentiles_text("a token", of.token_seconds);
+  return text;
+}
+
 std::string text_of(const Report& report, const Test& test) {
+  if (report.settings.requests > 1) return requests_text(report, test);
   const Fractions prefill = prefill_fractions(report, test);
   std::string text =
       line("prompt of %u tokens, then %u tokens", test.prompt_tokens, test.generate_tokens);
@@ -129,13 +199,8 @@ std::string text_of(const Report& report, const Test& test) {
     text += rate_text("decode", rates(test.generate_tokens, test.decode_seconds));
     text += line("  %-12s read bandwidth %.0f %%, int8 rate %.0f %%, f32 rate %.0f %%", "of limits",
                  100 * decode.read, 100 * decode.int8, 100 * decode.f32);
-    const auto percentiles = [&](const char* name, const std::vector<double>& values) {
-      text +=
-          line("  %-12s P50 %.2f ms, P95 %.2f ms, P99 %.2f ms", name, 1000 * percentile(values, 50),
-               1000 * percentile(values, 95), 1000 * percentile(values, 99));
-    };
-    percentiles("a token", test.token_seconds);
-    percentiles("its CPU time", test.token_cpu_seconds);
+    text += percentiles_text("a token", test.token_seconds);
+    text += percentiles_text("its CPU time", test.token_cpu_seconds);
     const experts::Counters& counters = test.decode_experts;
     if (counters.misses > 0) {
       const auto hits = static_cast<double>(counters.hits);

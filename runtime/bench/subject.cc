@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-std::vector<int32_t> made_up_ids(uint64_t seed, int64_t vocabulary, uint32_t count) {
+std::vector<int32_t> made_up_ids(uint64_t seed, int64_t vocabulary, uint64_t count) {
   engine::Random random(seed);
   std::vector<int32_t> ids(count);
   for (int32_t& id : ids) {

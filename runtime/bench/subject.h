@@ -17,7 +17,7 @@
 namespace colibri::bench {
 
 // Made-up ids: the same for a seed, which is any number.
-std::vector<int32_t> made_up_ids(uint64_t seed, int64_t vocabulary, uint32_t count);
+std::vector<int32_t> made_up_ids(uint64_t seed, int64_t vocabulary, uint64_t count);
 
 // Used by one thread.
 class Subject {

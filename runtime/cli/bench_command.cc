@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kMaxIdsBytes = 64u << 20;
 // So that sums of them stay small; no model and no patience reaches further.
-constexpr uint32_t kMostTokens = 100'000'000, kMostRounds = 1'000'000;
+constexpr uint32_t kMostTokens = 100'000'000, kMostRounds = 1'000'000, kMostRequests = 10'000;
 
 struct Options {
   PipelineOptions pipeline;
@@ -57,6 +57,9 @@ Result<std::unique_ptr<bench::Bench>> open(Options& options) {
     COLIBRI_ASSIGN(options.settings.ids, read_ids(options.ids));
   }
   options.settings.trace = !options.trace.empty();
+  if (options.settings.requests > 1 && (options.settings.breakdown || options.settings.trace)) {
+    return invalid_argument("--breakdown and --trace record one request; leave out --requests");
+  }
   options.pipeline.more = {
       {"context.max_tokens", std::to_string(options.settings.longest()), "-p and -n"}};
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
@@ -130,6 +133,13 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
   lengths("-p,--prompt-tokens", settings.prompt_tokens, 1, "Lengths of the prompts, in tokens");
   lengths("-n,--generate-tokens", settings.generate_tokens, 0,
           "Tokens generated behind each prompt; all pairs are measured");
+  command
+      ->add_option(
+          "--requests", settings.requests,
+          "Requests made at the same moment and computed together, each with ids of its own")
+      ->check(CLI::Range(1u, kMostRequests))
+      ->type_name("N")
+      ->capture_default_str();
   command->add_option("-r,--repeats", settings.repeats, "Rounds that are measured")
       ->check(CLI::Range(1u, kMostRounds))
       ->type_name("N")

@@ -21,9 +21,10 @@ constexpr const char* kPolicy = "colibri.cache_policy/1";
 
 }  // namespace
 
-Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline) {
+Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline, uint32_t sequences) {
   std::unique_ptr<Plan> plan(new Plan);
   plan->pipeline = std::move(pipeline);
+  plan->sequences = sequences;
   COLIBRI_TRY(plan->negotiate());
   COLIBRI_TRY(plan->open_model());
   COLIBRI_TRY(plan->open_plugins());
@@ -79,7 +80,7 @@ Status Plan::plan_operators() {
         pipeline.place("context.max_tokens") + ": " + std::to_string(max_tokens) +
         " tokens are more than the model was made for, " + std::to_string(most));
   }
-  max_rows = std::min<int64_t>(pipeline.context.prefill_chunk, max_tokens);
+  max_rows = std::min<int64_t>(pipeline.context.prefill_chunk, max_tokens * sequences);
   auto made = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
   if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
@@ -101,7 +102,8 @@ Status Plan::plan_memory() {
   memory.slot = align_up(layers.bundle_bytes, kDirectAlignment);
   memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.routed_layers * memory.slot;
   memory.rope = RopeTable::bytes(spec.rope, max_tokens);
-  memory.kv = KvCache::bytes(spec, pipeline.context.kv, max_tokens);
+  memory.kv =
+      static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
   memory.workspace = Workspace::bytes(spec, max_rows);
   memory.scratch = threads * (operators->scratch_bytes() + staging_bytes(spec, layers));
   COLIBRI_ASSIGN(memory.experts, expert_bytes());

@@ -23,7 +23,7 @@
 
 namespace colibri::engine {
 
-// Bytes, exact: what will be allocated for one context.
+// Bytes, exact: what will be allocated for the model and the contexts that were planned.
 struct MemoryPlan {
   uint64_t process = 0;      // in memory already: the program, plugins, tokenizer, file headers
   uint64_t dense = 0;        // weights outside of experts
@@ -48,8 +48,10 @@ struct MemoryPlan {
 class Plan {
  public:
   // Looks at the machine, negotiates plugins, reads the model's headers, binds its tensors, chooses
-  // operators and sizes all memory, also of a model that is too large for this machine. Errors say which key of the pipeline or which file is at fault.
-  static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline);
+  // operators and sizes all memory, also of a model that is too large for this machine, for as many
+  // sequences as are computed at the same time. Errors say which key of the pipeline or which file
+  // is at fault.
+  static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline, uint32_t sequences = 1);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -69,6 +71,7 @@ class Plan {
 
   uint32_t threads = 1;
   uint32_t decode_threads = 1;  // of them, those that compute a single token
+  int64_t sequences = 1;        // computed at the same time, each with a context of its own
   int64_t max_tokens = 0;       // of a context
   int64_t max_rows = 0;         // of a pass over the layers
   MemoryPlan memory;

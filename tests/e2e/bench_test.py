@@ -111,6 +111,25 @@ class Bench(unittest.TestCase):
         self.assertNotIn("breakdown", test["prefill"])
         self.assertNotIn("breakdown", test["decode"])
 
+    def test_several_requests_at_once(self):
+        made = bench(DEMO, "-p", 24, "-n", 5, "-r", 2, "--requests", 3, "--set", "context.prefill_chunk=40")
+        test = made["tests"][0]
+        # 40 and 32 rows of the prompts, the tokens of the first beside the latter, then all the other tokens.
+        self.assertEqual((test["requests"], test["passes"]), (3, 7))
+        for rate in ("tokens_per_second", "generated_tokens_per_second"):
+            self.check_spread(test[rate])
+        for times in ("first_token_seconds", "request_seconds", "token_seconds"):
+            order = [test[times][key] for key in ("p50", "p95", "p99", "most")]
+            self.assertEqual(order, sorted(order))
+            self.assertGreater(order[0], 0)
+        self.assertGreater(test["request_seconds"]["p50"], test["first_token_seconds"]["p50"])
+        self.assertGreater(test["f32_fraction"], 0)
+        text = colibri("bench", DEMO, "-p", 8, "-n", 2, "-r", 1, "--requests", 2).stdout.decode()
+        self.assertIn("2 requests at once", text)
+        refused = colibri("bench", DEMO, "-p", 8, "-n", 2, "--requests", 2, "--breakdown")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"leave out --requests", refused.stderr)
+
     def test_the_tokens_are_given_beforehand(self):
         few = ("-p", 12, "-n", 4, "-r", 1, "--warmup", 0)
         chosen = bench(DEMO, *few)["tests"][0]["chosen"]

@@ -102,7 +102,7 @@ FLAGS = {
                  "-p": ["-p", "Another text"], "-f": None, "--chat": None, "--plain": ["--plain"],
                  "--json": ["--json"]},
     # What it measures is never the same twice: bench_test.py shows its flags.
-    "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "-r": None, "--warmup": None, "--ids": None,
+    "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "--requests": None, "-r": None, "--warmup": None, "--ids": None,
               "--route-trace": None, "-t": None, "--seed": None, "--breakdown": None, "--json": None,
               "--trace": None},
     "bench kernels": {"-m": None, "--set": None, "-r": None, "-t": None, "--json": None},
