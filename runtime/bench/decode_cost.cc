@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t kBeyondCaches = 64u << 20;  // bytes of weights that calls go through in turn
-constexpr double kLeastSeconds = 0.005;        // of a round
-constexpr int kRounds = 3;                     // the fastest one counts: other work only slows
+constexpr uint64_t kCycleBytes = 64u << 20;  // of weights that calls go through in turn, at most
+constexpr double kLeastSeconds = 0.005;      // of a round
+constexpr int kRounds = 3;                   // the fastest one counts: other work only slows
 constexpr int64_t kContext = 512;
 
 double seconds_since(Clock::time_point start) {
@@ -82,12 +82,12 @@ class Calls {
 Result<double> seconds_of_call(const engine::Plan& plan, const Calls::Key& call) {
   const std::string& plugin = call.what->choice().plugin->id();
   const engine::OperatorDesc& asked = call.what->asked();
-  COLIBRI_ASSIGN(auto product, Product::create(*plan.registry, plugin, asked, call.groups));
+  COLIBRI_ASSIGN(auto product, Product::create(plan, plugin, asked, call.groups));
   // A token reads all its weights before it reads one of them again.
-  const uint64_t cycle = std::min(plan.bytes_per_token(), kBeyondCaches);
+  const uint64_t cycle = std::min(plan.bytes_per_token(), kCycleBytes);
   const auto groups = static_cast<int64_t>(cycle / std::max<uint64_t>(product->group_bytes(), 1));
   if (groups > call.groups) {
-    COLIBRI_ASSIGN(product, Product::create(*plan.registry, plugin, asked, groups));
+    COLIBRI_ASSIGN(product, Product::create(plan, plugin, asked, groups));
   }
   COLIBRI_ASSIGN(engine::PhaseRunner runner,
                  engine::PhaseRunner::create(plan.threads, product->scratch_bytes()));
@@ -96,7 +96,7 @@ Result<double> seconds_of_call(const engine::Plan& plan, const Calls::Key& call)
     const auto start = Clock::now();
     int calls = 0;
     do {
-      COLIBRI_TRY(product->run(runner, call.groups, 1));
+      COLIBRI_TRY(product->run(runner, {call.groups, 1}));
       ++calls;
     } while (seconds_since(start) < kLeastSeconds);
     const double seconds = seconds_since(start) / calls;

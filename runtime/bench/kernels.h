@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing kernel plugins: each product with weights of a plan, by each plugin that offers it.
+// Comparing kernel plugins: each operator of a plan, by each plugin that offers it.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/bench/limits.h"
+#include "runtime/bench/trial.h"
 #include "runtime/engine/plan.h"
 
 namespace colibri::bench {
@@ -23,8 +24,7 @@ struct KernelTime {
 struct KernelCase {
   std::string uses;               // "experts.gate_up"
   std::string description;        // of the operator
-  int64_t groups = 0;             // matrices of a call, or pairs of them for a gated product
-  int64_t rows = 0;               // of each
+  Shape shape;                    // of a call
   Work work;                      // of a call
   std::vector<KernelTime> times;  // by plugin, in the order of negotiation
 };
@@ -34,9 +34,10 @@ struct KernelReport {
   std::vector<KernelCase> cases;
 };
 
-// Measures every grouped_matmul of the plan as it is when one token is decoded and when a chunk of
-// a prompt is computed. Plugins take turns in `repeats` rounds, and so do the machine's limits.
-// Weights are zero, which no kernel treats apart, and so many that decoding finds none in a cache.
+// Measures every operator of the plan as it is when one token is decoded and when a chunk of a
+// prompt is computed, both at the end of a full context. Plugins take turns in `repeats` rounds,
+// and so do the machine's limits. Weights, keys and values are zero, which no kernel treats apart,
+// and so many that decoding finds none in a cache.
 Result<KernelReport> compare_kernels(const engine::Plan& plan, uint32_t repeats,
                                      const volatile int* cancel);
 

@@ -24,8 +24,8 @@ std::string text(const KernelReport& report) {
   std::string text = line;
   for (const KernelCase& of : report.cases) {
     text += of.uses + ": " + of.description + "\n";
-    std::snprintf(line, sizeof(line), "  %lld x %lld rows\n", static_cast<long long>(of.groups),
-                  static_cast<long long>(of.rows));
+    std::snprintf(line, sizeof(line), "  %lld x %lld rows\n",
+                  static_cast<long long>(of.shape.groups), static_cast<long long>(of.shape.rows));
     text += line;
     for (const KernelTime& time : of.times) {
       if (!time.refusal.empty()) {
@@ -33,9 +33,15 @@ std::string text(const KernelReport& report) {
         continue;
       }
       const double seconds = spread(time.seconds).median;
+      if (of.work.bytes == 0) {  // computing in caches, which no limit measures
+        std::snprintf(line, sizeof(line), "    %-16s %10.4f ms\n", time.plugin.c_str(),
+                      1000 * seconds);
+        text += line;
+        continue;
+      }
       const Fractions part = fractions(report, of, time);
       std::snprintf(
-          line, sizeof(line), "    %-16s %10.3f ms  %7.2f GB/s (%.0f %%)  %8.1f GOP/s (%.0f %%)\n",
+          line, sizeof(line), "    %-16s %10.4f ms  %7.2f GB/s (%.0f %%)  %8.1f GOP/s (%.0f %%)\n",
           time.plugin.c_str(), 1000 * seconds, of.work.bytes / seconds / 1e9, 100 * part.read,
           (of.work.int8 + of.work.f32) / seconds / 1e9, 100 * (part.int8 + part.f32));
       text += line;
@@ -65,8 +71,8 @@ Json json(const KernelReport& report) {
     }
     cases.push_back({{"uses", of.uses},
                      {"operator", of.description},
-                     {"groups", of.groups},
-                     {"rows", of.rows},
+                     {"groups", of.shape.groups},
+                     {"rows", of.shape.rows},
                      {"bytes", of.work.bytes},
                      {"operations", of.work.int8 + of.work.f32},
                      {"plugins", times}});

@@ -2,25 +2,22 @@
 #include "runtime/bench/product.h"
 
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "runtime/engine/arguments.h"
 #include "runtime/engine/rows.h"
-#include "runtime/model/codecs.h"
 
 namespace colibri::bench {
 
 using engine::Rows;
 
-Result<std::unique_ptr<Product>> Product::create(const plugin::Registry& registry,
+Result<std::unique_ptr<Product>> Product::create(const engine::Plan& plan,
                                                  const std::string& plugin_id,
                                                  const engine::OperatorDesc& of, int64_t groups) {
-  const std::map<std::string, std::string> pin = {{"grouped_matmul", plugin_id}};
-  COLIBRI_ASSIGN(plugin::KernelChooser chooser, plugin::KernelChooser::create(registry, pin));
+  COLIBRI_ASSIGN(plugin::KernelChooser chooser, pinned(plan, plugin_id, of));
   std::unique_ptr<Product> made(new Product(std::move(chooser)));
   std::vector<engine::Packing> packings;
-  COLIBRI_ASSIGN(made->operator_, made->operators_.add("bench", of, &packings));
+  COLIBRI_TRY(made->create_operator(of, &packings));
   std::memcpy(&made->attributes_, of.get().attributes, sizeof(made->attributes_));
   COLIBRI_TRY(made->place_weights(of, groups, packings));
   return made;
@@ -40,22 +37,9 @@ Status Product::place_weights(const engine::OperatorDesc& of, int64_t groups,
   for (int64_t group = 0; group < groups; ++group) {
     for (uint32_t i = 0; i < desc.weight_count; ++i) {
       const engine::Packing& packing = packings[i];
-      const colibri_tensor& asked = desc.weights[i];
-      const auto block = model::codec_block(asked.dtype);
-      const uint64_t row_bytes =
-          static_cast<uint64_t>(asked.shape[1] / block->elements) * block->bytes;
-      COLIBRI_ASSIGN(const Memory zeros,
-                     Memory::allocate(row_bytes * static_cast<uint64_t>(asked.shape[0]), "zeros"));
-      colibri_tensor from = engine::matrix(asked.dtype, COLIBRI_LAYOUT_ROWS, asked.shape[0],
-                                           asked.shape[1], zeros.data());
-      from.stride[0] = static_cast<int64_t>(row_bytes);
-      if (packing.packer->pack(&packing.layout, &from, at, 0) != COLIBRI_OK) {
-        return internal_error("plugin " + operator_->choice().plugin->id() + ": packing failed");
-      }
-      weights_.push_back(asked);
-      weights_.back().layout = packing.layout.id;
-      weights_.back().buffer = at;
-      biases_.push_back(engine::vector(asked.shape[0], bias_memory_.data()));
+      COLIBRI_ASSIGN(colibri_tensor weight, pack_zeros(packing, desc.weights[i], at));
+      weights_.push_back(weight);
+      biases_.push_back(engine::vector(weight.shape[0], bias_memory_.data()));
       at += align_up(packing.bytes);
     }
   }
@@ -74,7 +58,8 @@ Status Product::hold_rows(int64_t rows) {
   return {};
 }
 
-Status Product::run(engine::PhaseRunner& runner, int64_t groups, int64_t rows) {
+Status Product::run(engine::PhaseRunner& runner, const Shape& shape) {
+  const auto [groups, rows] = shape;
   COLIBRI_TRY(hold_rows(groups * rows));
   if (next_ + groups > groups_) next_ = 0;
   std::vector<int64_t> begin;
@@ -89,7 +74,20 @@ Status Product::run(engine::PhaseRunner& runner, int64_t groups, int64_t rows) {
   call.output = Rows(attributes_.output_dtype, weight.shape[0], output_.data()).view(groups * rows);
   if (attributes_.bias != 0) call.bias = biases_.data() + next_ * weights_per_group_;
   next_ += groups;
-  return runner.run({{operator_, &call}});
+  return runner.run({{&op(), &call}});
+}
+
+Work Product::work(const Shape& shape) const {
+  double operations = 0;
+  for (int64_t i = 0; i < weights_per_group_; ++i) {
+    const colibri_tensor& weight = weights_[static_cast<size_t>(i)];
+    operations += 2.0 * static_cast<double>(weight.shape[0] * weight.shape[1]);
+  }
+  operations *= static_cast<double>(shape.groups * shape.rows);
+  Work work;
+  (attributes_.input_dtype == COLIBRI_CODEC_Q8_32 ? work.int8 : work.f32) = operations;
+  work.bytes = static_cast<double>(shape.groups) * static_cast<double>(group_bytes_);
+  return work;
 }
 
 }  // namespace colibri::bench

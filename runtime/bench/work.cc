@@ -51,14 +51,6 @@ void add_layer(Work& work, const engine::Layer& layer, double top_k, double keys
   add_linear(work, layer.routed->shared_gate, rows);
 }
 
-// Keys that queries at [first, end) see in a layer.
-double visible_keys(const model::LayerSpec& layer, int64_t first, int64_t end) {
-  const int64_t most = layer.window == 0 ? INT64_MAX : layer.window;
-  int64_t pairs = 0;
-  for (int64_t i = first; i < end; ++i) pairs += std::min(i + 1, most);
-  return static_cast<double>(pairs);
-}
-
 double attention_operations_per_key(const model::ModelSpec& spec) {
   const int64_t key =
       spec.attention == model::AttentionKind::kMla ? spec.latent + spec.rope.dims : spec.head_dim;
@@ -76,6 +68,13 @@ double bytes_per_key(const engine::Plan& plan) {
 
 }  // namespace
 
+double visible_keys(int64_t window, int64_t first, int64_t end) {
+  const int64_t most = window == 0 ? INT64_MAX : window;
+  int64_t pairs = 0;
+  for (int64_t i = first; i < end; ++i) pairs += std::min(i + 1, most);
+  return static_cast<double>(pairs);
+}
+
 Work prefill_work(const engine::Plan& plan, int64_t tokens) {
   Work work;
   const auto top_k = static_cast<double>(plan.spec.top_k);
@@ -85,7 +84,7 @@ Work prefill_work(const engine::Plan& plan, int64_t tokens) {
     const int64_t rows = i + 1 == plan.layers.layers.size() ? 1 : tokens;
     add_layer(work, plan.layers.layers[i], top_k, static_cast<double>(tokens),
               static_cast<double>(rows));
-    work.f32 += visible_keys(plan.spec.layers[i], tokens - rows, tokens) * per_key;
+    work.f32 += visible_keys(plan.spec.layers[i].window, tokens - rows, tokens) * per_key;
   }
   add_linear(work, plan.layers.head, 1);
   return work;
@@ -98,7 +97,7 @@ Work decode_work(const engine::Plan& plan, int64_t before, int64_t tokens) {
   double keys = 0;
   for (size_t i = 0; i < plan.layers.layers.size(); ++i) {
     add_layer(work, plan.layers.layers[i], top_k, n, n);
-    keys += visible_keys(plan.spec.layers[i], before, before + tokens);
+    keys += visible_keys(plan.spec.layers[i].window, before, before + tokens);
   }
   add_linear(work, plan.layers.head, n);
   work.f32 += keys * attention_operations_per_key(plan.spec);

@@ -16,6 +16,10 @@ struct Work {
   double f32 = 0;    // of all others
 };
 
+// Keys that queries at positions [first, end) see in a layer, of each query together; a window of 0
+// is none.
+double visible_keys(int64_t window, int64_t first, int64_t end);
+
 // A prompt of `tokens` tokens with the logits of its last. Its bytes are left at 0: how often a
 // weight is read depends on the chunks, and is not what limits a prompt.
 Work prefill_work(const engine::Plan& plan, int64_t tokens);

@@ -102,7 +102,7 @@ void compare_kernels(const KernelOptions& options, Invocation& invocation) {
 void add_kernels_command(CLI::App& parent, Invocation& invocation) {
   auto options = std::make_shared<KernelOptions>();
   CLI::App* command = parent.add_subcommand(
-      "kernels", "Compare the kernel plugins on the products of a model, with weights of zero");
+      "kernels", "Compare the kernel plugins on the operators of a model, with weights of zero");
   options->pipeline.add_to(*command);
   command->add_option("-r,--repeats", options->repeats, "Rounds in which the plugins take turns")
       ->check(CLI::Range(1u, kMostRounds))
