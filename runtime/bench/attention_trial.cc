@@ -63,8 +63,7 @@ Status AttentionTrial::take_memory(int64_t rows) {
     touch(*cache_->v(layer));
   }
   for (int64_t i = 0; i < rows; ++i) {
-    position_.push_back(
-        static_cast<int32_t>(std::max<int64_t>(plan_.max_tokens - rows + i, 0)));
+    position_.push_back(static_cast<int32_t>(std::max<int64_t>(plan_.max_tokens - rows + i, 0)));
   }
   sink_.resize(static_cast<size_t>(plan_.spec.heads));
   const int64_t cols =
@@ -125,14 +124,13 @@ Work AttentionTrial::work(const Shape& shape) const {
   if (op_ == COLIBRI_OP_KV_WRITE) return work;
   const model::ModelSpec& spec = plan_.spec;
   const bool latent = op_ == COLIBRI_OP_MLA_ATTENTION;
-  const auto per_key = static_cast<double>(
-      latent ? 2 * spec.latent + spec.rope.dims : 2 * spec.head_dim);
+  const auto per_key =
+      static_cast<double>(latent ? 2 * spec.latent + spec.rope.dims : 2 * spec.head_dim);
   const int64_t first = position(shape.rows)[0];
   const int64_t begin = window_ == 0 ? 0 : std::max<int64_t>(first + 1 - window_, 0);
   const double keys = visible_keys(window_, first, first + shape.rows);
   work.f32 = 2 * static_cast<double>(spec.heads) * per_key * keys;
-  work.bytes = static_cast<double>(layer_bytes_) *
-               static_cast<double>(first + shape.rows - begin) /
+  work.bytes = static_cast<double>(layer_bytes_) * static_cast<double>(first + shape.rows - begin) /
                static_cast<double>(plan_.max_tokens);
   return work;
 }

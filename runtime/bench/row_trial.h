@@ -31,7 +31,8 @@ class RowTrial : public Trial {
   explicit RowTrial(plugin::KernelChooser chooser) : Trial(std::move(chooser)) {}
   Result<Call> call_of(const engine::Plan& plan, const colibri_op_desc& desc,
                        const std::vector<engine::Packing>& packings, int64_t rows);
-  Result<Call> embed(const engine::Plan& plan, const colibri_op_desc& desc, const engine::Packing& packing, int64_t rows);
+  Result<Call> embed(const engine::Plan& plan, const colibri_op_desc& desc,
+                     const engine::Packing& packing, int64_t rows);
   Result<Call> norm(const colibri_op_desc& desc, int64_t rows);
   Result<Call> quantize(const engine::Plan& plan, const colibri_op_desc& desc, int64_t rows);
   Result<Call> rope(const engine::Plan& plan, const colibri_op_desc& desc, int64_t rows);

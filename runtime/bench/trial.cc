@@ -15,24 +15,23 @@ namespace colibri::bench {
 namespace {
 
 Result<std::unique_ptr<Trial>> create_product(const engine::Plan& plan,
- const std::string& plugin_id,
-                                              const engine::OperatorDesc& of, int64_t least_groups) {
+                                              const std::string& plugin_id,
+                                              const engine::OperatorDesc& of,
+                                              int64_t least_groups) {
   // Their number follows from their size, which the first one tells.
   COLIBRI_ASSIGN(auto one, Product::create(plan, plugin_id, of, 1));
   const auto beyond =
       static_cast<int64_t>(kBeyondCaches / std::max<uint64_t>(one->group_bytes(), 1));
-  COLIBRI_ASSIGN(auto product, Product::create(plan, plugin_id, of,
-                                               std::max(least_groups, beyond + 1)));
+  COLIBRI_ASSIGN(auto product,
+                 Product::create(plan, plugin_id, of, std::max(least_groups, beyond + 1)));
   return std::unique_ptr<Trial>(std::move(product));
 }
 
 }  // namespace
 
-Result<plugin::KernelChooser> Trial::pinned(const engine::Plan& plan,
- const std::string& plugin_id,
+Result<plugin::KernelChooser> Trial::pinned(const engine::Plan& plan, const std::string& plugin_id,
                                             const engine::OperatorDesc& of) {
-  const std::map<std::string, std::string> pin = {
-      {plugin::operator_name(of.get().op), plugin_id}};
+  const std::map<std::string, std::string> pin = {{plugin::operator_name(of.get().op), plugin_id}};
   return plugin::KernelChooser::create(*plan.registry, pin);
 }
 
@@ -63,8 +62,7 @@ Result<colibri_tensor> Trial::pack_zeros(const engine::Packing& packing,
   return weight;
 }
 
-Result<std::unique_ptr<Trial>> create_trial(const engine::Plan& plan,
- const std::string& plugin_id,
+Result<std::unique_ptr<Trial>> create_trial(const engine::Plan& plan, const std::string& plugin_id,
                                             const engine::OperatorDesc& of, const Shape& most) {
   switch (of.get().op) {
     case COLIBRI_OP_GROUPED_MATMUL:
