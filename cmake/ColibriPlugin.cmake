@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# colibri_add_plugin(NAME MANIFEST file.json SOURCES file... [FLAGS flag...] [LINK target...] [FOLDER folder])
+# colibri_add_plugin(NAME MANIFEST file.json SOURCES file... [FLAGS flag...] [LINK target...] [CUDA architecture...]
+#                    [FOLDER folder])
 #
 # Builds the plugin NAME as colibri_NAME.so: one exported symbol, the manifest in an ELF note that is read without loading
 # the file. FLAGS are compiler flags of the instruction set (-mavx2 ...). The manifest says id, version, interfaces, rank,
 # numerics and options (docs/abi.md); this function adds the ABI version, the machine type, and the CPU features that the
 # flags let the compiler use. A manifest that lists "requires": {"cpu": [...]} itself must list all of those, or the build
 # fails. The plugin goes to <build>/lib/colibri/plugins and is installed in lib/colibri/plugins; with FOLDER it goes there
-# and is not installed.
+# and is not installed. CUDA lists the architectures (75 80 ...) that its .cu files are compiled for; the manifest names them.
 include(CheckCXXCompilerFlag)
 include(CheckLinkerFlag)
 
@@ -57,7 +58,7 @@ function(colibri_predefined_macros macros flags)
 endfunction()
 
 # Writes the source of the manifest's note to `file`, and sets <features> to the CPU features that the plugin needs.
-function(colibri_write_manifest name manifest flags file features)
+function(colibri_write_manifest name manifest flags cuda file features)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${manifest})
   file(READ ${manifest} body)
   foreach(key id version interfaces)
@@ -132,16 +133,21 @@ function(colibri_write_manifest name manifest flags file features)
   if(needed)
     set(cpu "\"${cpu}\"")
   endif()
+  set(cuda_member)
+  if(cuda)
+    list(JOIN cuda "," cuda_member)
+    set(cuda_member ",\"cuda\":[${cuda_member}]")
+  endif()
   string(REGEX REPLACE "\n *" "" body "${body}")
   string(REGEX REPLACE "^ *{" "" body "${body}")
   set(manifest_json
-      "{\"abi\":\"${abi_MAJOR}.${abi_MINOR}\",\"requires\":{\"arch\":\"${architecture}\",\"cpu\":[${cpu}]},${body}")
+      "{\"abi\":\"${abi_MAJOR}.${abi_MINOR}\",\"requires\":{\"arch\":\"${architecture}\",\"cpu\":[${cpu}]${cuda_member}},${body}")
   configure_file(${COLIBRI_CMAKE_DIR}/manifest_note.cc.in ${file} @ONLY)
   set(${features} ${needed} PARENT_SCOPE)
 endfunction()
 
 function(colibri_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;FOLDER" "SOURCES;FLAGS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;FOLDER" "SOURCES;FLAGS;LINK;CUDA")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_MANIFEST OR NOT arg_SOURCES)
     message(FATAL_ERROR "colibri_add_plugin(${name}): needs MANIFEST and SOURCES, and does not know '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -156,12 +162,16 @@ function(colibri_add_plugin name)
   endif()
   get_filename_component(manifest ${arg_MANIFEST} ABSOLUTE)
   set(note ${CMAKE_CURRENT_BINARY_DIR}/${name}_manifest.cc)
-  colibri_write_manifest(${name} ${manifest} "${arg_FLAGS}" ${note} features)
+  colibri_write_manifest(${name} ${manifest} "${arg_FLAGS}" "${arg_CUDA}" ${note} features)
 
   add_library(${name} MODULE ${arg_SOURCES} ${note})
-  set_target_properties(${name} PROPERTIES PREFIX colibri_ CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden
+  set_target_properties(${name} PROPERTIES PREFIX colibri_ CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${COLIBRI_CMAKE_DIR}/plugin.version)
   target_compile_options(${name} PRIVATE ${arg_FLAGS})
+  if(arg_CUDA)
+    list(TRANSFORM arg_CUDA APPEND -real)
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${arg_CUDA}" CUDA_RUNTIME_LIBRARY Static)
+  endif()
   target_link_libraries(${name} PRIVATE Colibri::headers ${arg_LINK})
   if(TARGET colibri_flags) # the source tree's own warnings and floating-point rules
     target_link_libraries(${name} PRIVATE colibri_flags)

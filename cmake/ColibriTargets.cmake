@@ -4,9 +4,9 @@
 # What every target of this project is compiled with. Numerics: no contraction and no fast-math anywhere
 # (docs/numerics.md), so that a result is the same bytes on every machine.
 add_library(colibri_flags INTERFACE)
-target_compile_options(colibri_flags INTERFACE -Wall -Wextra -Werror -Wshadow -Wconversion -Wno-sign-conversion
-                       -ffp-contract=off
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>) # sees overlaps that are none: GCC bug 105651
+set(flags -Wall -Wextra -Werror -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
+target_compile_options(colibri_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${flags}>"
+                       $<$<CXX_COMPILER_ID:GNU>:$<$<COMPILE_LANGUAGE:C,CXX>:-Wno-restrict>>) # sees overlaps that are none: GCC bug 105651
 target_include_directories(colibri_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/include)
 
 # colibri_add_test(NAME SOURCES file... [LINK target...]): a GoogleTest program, run by ctest from the source folder.

@@ -115,7 +115,10 @@ Json to_json(const Manifest& manifest, const std::string& why_not) {
           {"version", manifest.version},
           {"abi", std::to_string(manifest.abi_major) + "." + std::to_string(manifest.abi_minor)},
           {"interfaces", manifest.interfaces},
-          {"requires", {{"arch", manifest.architecture}, {"cpu", manifest.cpu_features}}},
+          {"requires",
+           {{"arch", manifest.architecture},
+            {"cpu", manifest.cpu_features},
+            {"cuda", manifest.cuda_architectures}}},
           {"rank", manifest.rank},
           {"numerics", plugin::numerics_name(manifest.numerics)},
           {"options", declared},
@@ -143,11 +146,19 @@ std::string to_text(const Manifest& manifest, const std::string& why_not) {
   line("interfaces", joined(manifest.interfaces, ", "));
   line("for", manifest.architecture);
   if (!manifest.cpu_features.empty()) line("needs", joined(manifest.cpu_features, " "));
+  if (!manifest.cuda_architectures.empty()) {
+    std::string cuda;
+    for (const uint32_t architecture : manifest.cuda_architectures)
+      cuda += (cuda.empty() ? "sm_" : " sm_") + std::to_string(architecture);
+    line("CUDA code", cuda);
+  }
   line("rank", std::to_string(manifest.rank));
   if (manifest.numerics != 0) line("numerics", plugin::numerics_name(manifest.numerics));
   for (const OptionSpec& option : manifest.options) text += to_text(option);
-  return text + (why_not.empty() ? "suits this machine\n"
-                                 : "does not suit this machine: " + why_not + "\n");
+  if (!why_not.empty()) return text + "does not suit this machine: " + why_not + "\n";
+  return text + (manifest.cuda_architectures.empty()
+                     ? "suits this machine\n"
+                     : "suits this machine, if it has a GPU for this code: see plugins list\n");
 }
 
 Status inspect(const Options& options) {

@@ -125,7 +125,9 @@ constexpr Field kPlugins[] = {
     field<&Pipeline::Plugins::prefer>({
         .name = "prefer",
         .fallback = "[]",
-        .doc = "Ids of plugins to ask first, in this order, whatever their rank.",
+        .doc = "Ids of plugins to ask first, in this order, whatever their rank. A machine that "
+               "lacks what "
+               "one needs runs without it, and says so.",
         .min = 1,
     }),
     field<&Pipeline::Plugins::deny>({

@@ -108,7 +108,10 @@ std::vector<Candidate> collect_candidates(const Request& request, const machine:
     const auto [first, added] = first_with_id.try_emplace(decision.id, decision.file);
     candidate.is_duplicate = !added;
     if (!added) decision.reason = "has the same id as " + first->second + ", which was found first";
-    if (decision.reason.empty()) decision.reason = why_not_here(candidate.manifest, profile);
+    if (decision.reason.empty()) {
+      decision.reason = why_not_here(candidate.manifest, profile);
+      candidate.is_foreign = !decision.reason.empty() && candidate.manifest.abi_fits();
+    }
     if (decision.reason.empty()) decision.reason = why_not_wanted(candidate.manifest, request);
   }
   return candidates;

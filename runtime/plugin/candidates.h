@@ -16,6 +16,7 @@ struct Candidate {
   Manifest manifest;
   const colibri_plugin* table = nullptr;  // of a plugin that is linked in
   bool is_duplicate = false;              // another candidate has the same id
+  bool is_foreign = false;  // the reason is what this machine lacks: elsewhere it may be usable
 };
 
 // The manifest of a file. Errors: COLIBRI_CORRUPT_DATA or COLIBRI_NOT_FOUND, without the file's

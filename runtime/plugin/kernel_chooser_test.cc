@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/plugin/made_up_device.h"
 #include "runtime/plugin/static_plugins.h"
 
 namespace colibri::plugin {
@@ -67,6 +68,20 @@ constexpr colibri_plugin kOldPlugin = plugin_of<kOld>("old");
 constexpr colibri_plugin kDevicePlugin = plugin_of<kDevice>("device");
 constexpr colibri_plugin kFastPlugin = plugin_of<kFast>("fast");
 
+constexpr ProbeAnswer kThere = {};
+constexpr colibri_device_0 kOwnDevice = made_up_device<kThere>();
+constexpr colibri_plugin kOwnMemoryPlugin = {sizeof(colibri_plugin),
+                                             0,
+                                             "own_memory",
+                                             "1.0.0",
+                                             nullptr,
+                                             nullptr,
+                                             [](const char* interface) -> const void* {
+                                               if (std::strcmp(interface, "colibri.device/0") == 0)
+                                                 return &kOwnDevice;
+                                               return &kDevice;
+                                             }};
+
 class KernelChooserTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -83,9 +98,17 @@ class KernelChooserTest : public testing::Test {
     add(kRopePlugin, "identical", 30);
     add(kOldPlugin, "identical", 20);
     add(kNormPlugin, "identical", 10);
+    const Status status = register_static(
+        &kOwnMemoryPlugin,
+        R"({"abi":"1.0","version":"1.0.0","id":"own_memory","numerics":"deterministic","rank":-1,)"
+        R"("interfaces":["colibri.kernels/0","colibri.device/0"]})");
+    ASSERT_TRUE(status.ok()) << status.text();
   }
 
-  KernelChooserTest() { request_.search_installed = false; }
+  KernelChooserTest() {
+    request_.search_installed = false;
+    request_.deny = {"own_memory"};
+  }
 
   Result<KernelChooser> chooser(const std::map<std::string, std::string>& pins = {}) {
     auto registry = Registry::create(request_, machine::Profile());
@@ -106,6 +129,18 @@ class KernelChooserTest : public testing::Test {
   Request request_;
   colibri_norm_attributes attributes_ = {};
 };
+
+TEST_F(KernelChooserTest, KernelsThatNeedTheMemoryOfADeviceAreRefused) {
+  request_.deny.clear();
+  const auto made = chooser({{"norm", "own_memory"}});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  const Status refusal = made->choose(norm(1e-6f)).status();
+  EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
+  EXPECT_NE(refusal.text().find("own_memory: computes in the memory of its device, where this "
+                                "program places nothing"),
+            std::string::npos)
+      << refusal.text();
+}
 
 TEST_F(KernelChooserTest, TheFirstYesAndTheRefusalsBeforeIt) {
   const auto made = chooser();
@@ -155,7 +190,7 @@ TEST_F(KernelChooserTest, FastestTakesApproximateKernels) {
 }
 
 TEST_F(KernelChooserTest, WithoutKernelsThereIsAnExplanation) {
-  request_.deny = {"fast", "device", "rope_only", "old", "norm_only"};
+  request_.deny = {"fast", "device", "rope_only", "old", "norm_only", "own_memory"};
   const auto made = chooser();
   ASSERT_FALSE(made.ok());
   EXPECT_TRUE(made.status().text().starts_with(

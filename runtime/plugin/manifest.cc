@@ -112,6 +112,18 @@ class Members {
     if (!good) fail(key, "is not a list of strings");
     return list;
   }
+  std::vector<uint32_t> numbers(const char* key, bool needed) {
+    std::vector<uint32_t> list;
+    const Json* value = get(key, needed);
+    if (value == nullptr) return list;
+    bool good = value->is_array();
+    for (const Json& item : *value) {
+      good = good && item.is_number_unsigned() && item <= 9999;
+      if (good) list.push_back(item.get<uint32_t>());
+    }
+    if (!good) fail(key, "is not a list of whole numbers below 10000");
+    return list;
+  }
   void fail(const std::string& key, const std::string& what) {
     if (status_.ok()) status_ = corrupt_data(place_ + key + " " + what);
   }
@@ -213,6 +225,7 @@ Status read_requires(Members& members, Manifest& manifest) {
   Members inner(*json, "requires.");
   manifest.architecture = inner.string("arch", true);
   manifest.cpu_features = inner.strings("cpu", false);
+  manifest.cuda_architectures = inner.numbers("cuda", false);
   return inner.finish();
 }
 

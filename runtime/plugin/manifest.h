@@ -22,9 +22,10 @@ struct Manifest {
   uint32_t abi_minor = 0;
   std::vector<std::string> interfaces;  // e.g. "colibri.sampler/1"
   std::string architecture;  // of `uname -m`; empty = linked into the program, so always right
-  std::vector<std::string> cpu_features;  // all of them needed
-  int32_t rank = 0;                       // of two that fit, the higher one is asked first
-  uint32_t numerics = 0;                  // COLIBRI_NUMERICS_*; 0 = offers no kernels
+  std::vector<std::string> cpu_features;     // all of them needed
+  std::vector<uint32_t> cuda_architectures;  // that it has code for, 90 = sm_90; empty = no CUDA
+  int32_t rank = 0;                          // of two that fit, the higher one is asked first
+  uint32_t numerics = 0;                     // COLIBRI_NUMERICS_*; 0 = offers no kernels
   std::vector<OptionSpec> options;
 
   bool offers(std::string_view interface_id) const;

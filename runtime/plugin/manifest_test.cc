@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kWhole[] = R"({
   "id": "cpu_avx2", "version": "1.2.3", "abi": "1.0", "interfaces": ["colibri.kernels/0"],
-  "requires": {"arch": "x86_64", "cpu": ["avx2", "fma"]}, "rank": 200, "numerics": "identical",
+  "requires": {"arch": "x86_64", "cpu": ["avx2", "fma"], "cuda": [75, 120]}, "rank": 200, "numerics": "identical",
   "options": [
     {"name": "strip", "type": "int", "default": 64, "min": 1, "max": 4096, "doc": "columns"},
     {"name": "mode", "type": "string", "values": ["a", "b"], "doc": "which"},
@@ -27,6 +27,7 @@ TEST(ManifestTest, ReadsEverything) {
   EXPECT_FALSE(manifest->offers("colibri.sampler/1"));
   EXPECT_EQ(manifest->architecture, "x86_64");
   EXPECT_EQ(manifest->cpu_features, (std::vector<std::string>{"avx2", "fma"}));
+  EXPECT_EQ(manifest->cuda_architectures, (std::vector<uint32_t>{75, 120}));
   EXPECT_EQ(manifest->rank, 200);
   EXPECT_EQ(manifest->numerics, uint32_t{COLIBRI_NUMERICS_IDENTICAL});
   ASSERT_EQ(manifest->options.size(), 4u);
@@ -98,7 +99,15 @@ TEST(ManifestTest, RefusesByName) {
        "numerics is not identical, deterministic or approximate"},
       {sampler_with(R"("requires":{"cpu":[]})"), "requires.arch is missing"},
       {sampler_with(R"("requires":{"arch":"x86_64","sm":[90]})"),
-       "requires.'sm' is not a key (allowed: arch, cpu)"},
+       "requires.'sm' is not a key (allowed: arch, cpu, cuda)"},
+      {sampler_with(R"("requires":{"arch":"x86_64","cuda":[90,"sm_90"]})"),
+       "requires.cuda is not a list of whole numbers below 10000"},
+      {sampler_with(R"("requires":{"arch":"x86_64","cuda":[-90]})"),
+       "requires.cuda is not a list of whole numbers below 10000"},
+      {sampler_with(R"("requires":{"arch":"x86_64","cuda":[10000]})"),
+       "requires.cuda is not a list of whole numbers below 10000"},
+      {sampler_with(R"("requires":{"arch":"x86_64","cuda":90})"),
+       "requires.cuda is not a list of whole numbers below 10000"},
       {sampler_with(R"("ranc":1)"),
        "'ranc' is not a key (did you mean 'rank'? allowed: id, version, abi, interfaces, rank, "
        "numerics, requires, options)"},

@@ -5,6 +5,9 @@
 #include <iterator>
 #include <set>
 
+#include "colibri/device.h"
+#include "runtime/base/guard.h"
+#include "runtime/base/log.h"
 #include "runtime/plugin/candidates.h"
 #include "runtime/plugin/opener.h"
 #include "runtime/plugin/search.h"
@@ -56,6 +59,19 @@ std::map<std::string, Options> check_all_options(const Request& request,
   return checked;
 }
 
+// Whether the devices that the plugin computes on are there; yes for one that has none.
+Status probe(const Plugin& plugin) {
+  const auto* device = plugin.interface<colibri_device_0>("colibri.device/0");
+  if (device == nullptr) return {};
+  return guarded("probe", [&]() -> Status {
+    uint32_t count = 0;
+    colibri_error error = empty_error();
+    const colibri_status code = device->probe(&count, &error);
+    COLIBRI_TRY(from_c(code, error, "probe"));
+    return count > 0 ? Status() : internal_error("probe found no device and gave no reason");
+  });
+}
+
 std::string names(const std::vector<std::shared_ptr<const Plugin>>& plugins) {
   std::string text;
   for (const auto& plugin : plugins) text += (text.empty() ? "" : ", ") + plugin->id();
@@ -97,9 +113,17 @@ class RegistryBuilder {
       if (!decision.reason.empty()) continue;
       auto opened = open_plugin(candidate.manifest, decision.file, candidate.table,
                                 options.at(candidate.manifest.id));
-      decision.accepted = opened.ok();
-      if (opened.ok()) registry->plugins_.push_back(std::move(*opened));
-      if (!opened.ok()) decision.reason = opened.status().text();
+      if (!opened.ok()) {
+        decision.reason = opened.status().text();
+        continue;
+      }
+      if (Status probed = probe(**opened); !probed.ok()) {
+        decision.reason = probed.text();
+        candidate.is_foreign = probed.code() == COLIBRI_UNSUPPORTED;
+        continue;
+      }
+      decision.accepted = true;
+      registry->plugins_.push_back(std::move(*opened));
     }
     COLIBRI_TRY(check_names());
     std::stable_partition(candidates_.begin(), candidates_.end(),
@@ -140,6 +164,11 @@ class RegistryBuilder {
     for (const std::string& id : request_.prefer) {
       COLIBRI_ASSIGN(const Candidate* candidate, named("plugins.prefer", id));
       if (candidate->decision.accepted) continue;
+      if (candidate->is_foreign) {
+        log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " + id + ": " +
+                                     candidate->decision.reason);
+        continue;
+      }
       return unsupported(place("plugins.prefer") + ": plugin " + id +
                          " cannot be used: " + candidate->decision.reason);
     }

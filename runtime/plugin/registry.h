@@ -29,7 +29,7 @@ struct Request {
   std::vector<std::filesystem::path>
       search;  // folders; in front of COLIBRI_PLUGIN_PATH and the installed ones
   std::vector<std::string>
-      prefer;  // ids that stand first, whatever their rank; each must be usable here
+      prefer;  // ids that stand first, whatever their rank, where the machine has what they need
   std::vector<std::string> deny;                 // ids that are never loaded
   std::map<std::string, config::Value> options;  // plugins.options: plugin id -> map
   config::Numerics numerics = config::Numerics::kReproducible;
@@ -58,7 +58,8 @@ class Registry {
  public:
   // Errors are faults of the request: a search folder that is not there, a preferred or denied id that
   // no plugin has, a preferred plugin that is refused (with its reason), options of an unknown plugin,
-  // wrong options. A plugin that cannot be used is no error but a Decision. [setup]
+  // wrong options. A plugin that cannot be used is no error but a Decision; of a preferred one that
+  // needs what this machine lacks a warning says so, once for each registry. [setup]
   static Result<std::unique_ptr<Registry>> create(const Request& request,
                                                   const machine::Profile& profile);
 

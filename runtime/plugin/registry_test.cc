@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "colibri/sampler.h"
+#include "runtime/base/log.h"
+#include "runtime/plugin/made_up_device.h"
 #include "runtime/plugin/static_plugins.h"
 
 namespace colibri::plugin {
@@ -53,6 +55,43 @@ constexpr colibri_plugin kForeign = plugin_of("foreign");
 constexpr colibri_plugin kOpened = {
     sizeof(colibri_plugin), 0, "opened", "1.0.0", counted_open, counted_close, interfaces};
 
+constexpr ProbeAnswer kThere = {COLIBRI_OK, 2, ""};
+constexpr ProbeAnswer kNotThere = {COLIBRI_UNSUPPORTED, 0, "no such device on this machine"};
+constexpr ProbeAnswer kBroken = {COLIBRI_DEVICE_LOST, 0, "the device hangs"};
+constexpr ProbeAnswer kNone = {COLIBRI_OK, 0, ""};
+
+template <const colibri_device_0& table>
+constexpr colibri_plugin device_plugin(const char* id) {
+  return {sizeof(colibri_plugin), 0, id, "1.0.0", nullptr, nullptr, [](const char* interface) {
+            return std::strcmp(interface, "colibri.device/0") == 0
+                       ? static_cast<const void*>(&table)
+                       : interfaces(interface);
+          }};
+}
+constexpr colibri_device_0 incomplete(colibri_device_0 table) {
+  table.event_wait = nullptr;
+  return table;
+}
+constexpr colibri_device_0 of_another_draft(colibri_device_0 table) {
+  table.draft += 1;
+  return table;
+}
+constexpr colibri_device_0 kThereTable = made_up_device<kThere>();
+constexpr colibri_device_0 kNotThereTable = made_up_device<kNotThere>();
+constexpr colibri_device_0 kBrokenTable = made_up_device<kBroken>();
+constexpr colibri_device_0 kNoneTable = made_up_device<kNone>();
+constexpr colibri_device_0 kIncompleteTable = incomplete(kThereTable);
+constexpr colibri_device_0 kDraftTable = of_another_draft(kThereTable);
+constexpr colibri_plugin kDevices[] = {
+    device_plugin<kThereTable>("there"),           device_plugin<kNotThereTable>("not_there"),
+    device_plugin<kBrokenTable>("broken"),         device_plugin<kNoneTable>("none"),
+    device_plugin<kIncompleteTable>("incomplete"), device_plugin<kDraftTable>("other_draft")};
+
+std::string logged;
+void remember(int32_t, std::string_view line) {
+  logged += std::string(line) + "\n";
+}
+
 std::string manifest(const char* id, const char* rest) {
   return std::string(
              R"({"abi":"1.0","version":"1.0.0","interfaces":["colibri.sampler/1"],"id":")") +
@@ -70,6 +109,12 @@ class RegistryTest : public testing::Test {
     add(kSecond, R"(,"rank":1)");
     add(kFirst, R"(,"rank":1)");
     add(kForeign, R"(,"requires":{"arch":"x86_64","cpu":["avx2","amx_int8"]})");
+    for (const colibri_plugin& device : kDevices) {
+      const std::string text =
+          R"({"abi":"1.0","version":"1.0.0","interfaces":["colibri.device/0"],"id":")" +
+          std::string(device.id) + "\"}";
+      ASSERT_TRUE(register_static(&device, text.c_str()).ok());
+    }
     add(kOpened,
         R"(,"rank":-9,"options":[{"name":"value","type":"float","default":0.5,"doc":"d"}])");
   }
@@ -142,11 +187,40 @@ TEST_F(RegistryTest, FindSaysWhyNot) {
             "plugin first does not offer colibri.format/1; these do: none");
 }
 
-TEST_F(RegistryTest, APreferenceThatCannotBeHonouredIsAnError) {
-  request_.prefer = {"foreign"};
-  EXPECT_EQ(
-      refusal().text(),
-      "plugins.prefer: plugin foreign cannot be used: needs amx_int8, which this machine lacks");
+TEST_F(RegistryTest, DevicesAreAskedWhetherTheyAreThere) {
+  const auto registry = create();
+  std::map<std::string, std::string> reasons;
+  for (const Decision& decision : registry->decisions()) reasons[decision.id] = decision.reason;
+  EXPECT_TRUE(registry->find("colibri.device/0", "there").ok());
+  EXPECT_EQ(reasons["there"], "");
+  EXPECT_EQ(reasons["not_there"], "no such device on this machine");
+  EXPECT_EQ(reasons["broken"], "the device hangs");
+  EXPECT_EQ(reasons["none"], "probe found no device and gave no reason");
+  EXPECT_EQ(reasons["incomplete"], "colibri_device_0.event_wait is null");
+  EXPECT_EQ(reasons["other_draft"],
+            "built from draft 2 of device.h, this host from draft 1; rebuild the plugin");
+}
+
+TEST_F(RegistryTest, AMachineThatLacksWhatIsPreferredRunsWithoutIt) {
+  set_log_sink(remember);
+  logged.clear();
+  request_.prefer = {"not_there", "foreign", "second"};
+  EXPECT_EQ(ids(create()->offers(kSampler)).front(), "second");
+  set_log_sink(nullptr);
+  EXPECT_EQ(logged,
+            "plugins.prefer: running without plugin not_there: no such device on this machine\n"
+            "plugins.prefer: running without plugin foreign: needs amx_int8, which this machine "
+            "lacks\n");
+}
+
+TEST_F(RegistryTest, APreferenceThatCannotBeHonouredAnywhereIsAnError) {
+  request_.prefer = {"first"};
+  request_.deny = {"first"};
+  EXPECT_EQ(refusal().text(),
+            "plugins.prefer: plugin first cannot be used: denied by plugins.deny");
+  request_.deny.clear();
+  request_.prefer = {"broken"};
+  EXPECT_EQ(refusal().text(), "plugins.prefer: plugin broken cannot be used: the device hangs");
   request_.prefer = {"secnd"};
   EXPECT_EQ(refusal().code(), COLIBRI_NOT_FOUND);
   EXPECT_TRUE(refusal().text().starts_with(

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "colibri/cache_policy.h"
+#include "colibri/device.h"
 #include "colibri/format.h"
 #include "colibri/kernels.h"
 #include "colibri/sampler.h"
@@ -51,6 +52,25 @@ constexpr Member kKernels[] = {
     MEMBER(colibri_kernels_0, pack),          MEMBER(colibri_kernels_0, op_create),
     MEMBER(colibri_kernels_0, op_tasks),      MEMBER(colibri_kernels_0, op_run),
     MEMBER(colibri_kernels_0, attribute_size)};
+constexpr Member kDevice[] = {MEMBER(colibri_device_0, probe),
+                              MEMBER(colibri_device_0, info),
+                              MEMBER(colibri_device_0, free_memory),
+                              MEMBER(colibri_device_0, allocate),
+                              MEMBER(colibri_device_0, allocate_host),
+                              MEMBER(colibri_device_0, release),
+                              MEMBER(colibri_device_0, release_host),
+                              MEMBER(colibri_device_0, queue_create),
+                              MEMBER(colibri_device_0, queue_destroy),
+                              MEMBER(colibri_device_0, event_create),
+                              MEMBER(colibri_device_0, event_destroy),
+                              MEMBER(colibri_device_0, copy_in),
+                              MEMBER(colibri_device_0, copy_out),
+                              MEMBER(colibri_device_0, copy),
+                              MEMBER(colibri_device_0, event_record),
+                              MEMBER(colibri_device_0, queue_wait),
+                              MEMBER(colibri_device_0, event_wait),
+                              MEMBER(colibri_device_0, event_done),
+                              MEMBER(colibri_device_0, run)};
 #undef MEMBER
 
 // Every table starts with its struct_size; `least` bytes are what version 1.0 has.
@@ -72,16 +92,26 @@ Status check(const char* type, const void* table, size_t least, std::span<const 
   return {};
 }
 
+// Another draft has other members, so this comes first.
+Status check_draft(const char* header, uint32_t draft, uint32_t hosts) {
+  if (draft == hosts) return {};
+  return unsupported("built from draft " + std::to_string(draft) + " of " + header +
+                     ", this host from draft " + std::to_string(hosts) + "; rebuild the plugin");
+}
+
+Status check_device(const void* table) {
+  const auto* device = static_cast<const colibri_device_0*>(table);
+  constexpr size_t kHead = offsetof(colibri_device_0, draft) + sizeof(device->draft);
+  COLIBRI_TRY(check_size("colibri_device_0", table, kHead));
+  COLIBRI_TRY(check_draft("device.h", device->draft, COLIBRI_DEVICE_DRAFT));
+  return check("colibri_device_0", table, sizeof(colibri_device_0), kDevice);
+}
+
 Status check_kernels(const void* table, const Manifest& manifest) {
   const auto* kernels = static_cast<const colibri_kernels_0*>(table);
-  // Another draft has other members, so this comes first.
   constexpr size_t kHead = offsetof(colibri_kernels_0, numerics) + sizeof(kernels->numerics);
   COLIBRI_TRY(check_size("colibri_kernels_0", table, kHead));
-  if (kernels->draft != COLIBRI_KERNELS_DRAFT) {
-    return unsupported("built from draft " + std::to_string(kernels->draft) +
-                       " of kernels.h, this host from draft " +
-                       std::to_string(COLIBRI_KERNELS_DRAFT) + "; rebuild the plugin");
-  }
+  COLIBRI_TRY(check_draft("kernels.h", kernels->draft, COLIBRI_KERNELS_DRAFT));
   if (kernels->numerics != manifest.numerics) {
     return corrupt_data("the manifest promises numerics " +
                         std::string(numerics_name(manifest.numerics)) + ", the table is " +
@@ -114,6 +144,7 @@ Status check_interface_table(std::string_view id, const void* table, const Manif
     return corrupt_data("the manifest offers " + std::string(id) + ", get_interface does not");
   }
   if (id == "colibri.kernels/0") return check_kernels(table, manifest);
+  if (id == "colibri.device/0") return check_device(table);
   if (id == "colibri.tokenizer/1") {
     return check("colibri_tokenizer_1", table, sizeof(colibri_tokenizer_1), kTokenizer);
   }
