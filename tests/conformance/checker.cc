@@ -30,6 +30,8 @@ void Checker::remember(const std::vector<Output>& answers) {
 }
 
 void Checker::check(const Question& question, const Call& call) {
+  const bool is_exact = table_.numerics == COLIBRI_NUMERICS_IDENTICAL;
+  if (question.magnifies && !is_exact) return;
   auto kernel = Kernel::create(table_, host_, question);
   if (!kernel.ok() && kernel.status().code() == COLIBRI_UNSUPPORTED) {
     if (kernel.status().text().empty()) fail(question, "refused without a reason");
@@ -62,8 +64,8 @@ void Checker::check(const Question& question, const Call& call) {
     if (!status.ok())
       return fail(question, std::string(schedule_name(schedule)) + ": " + status.text());
     for (size_t i = 0; i < want.size(); ++i) {
-      const bool is_exact = table_.numerics == COLIBRI_NUMERICS_IDENTICAL;
-      const std::string what = (is_exact ? difference : distance)(want[i], got[i]);
+      const std::string what =
+          is_exact ? difference(want[i], got[i]) : distance(want[i], got[i], question.magnitude);
       if (!what.empty()) return fail(question, std::string(schedule_name(schedule)) + ": " + what);
     }
   }

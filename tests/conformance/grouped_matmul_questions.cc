@@ -79,6 +79,10 @@ void check_product(Checker& checker, Random& random, const Product& p) {
   attributes.output_dtype = p.epilogue.output_dtype;
   attributes.bias = p.epilogue.bias ? 1 : 0;
   attributes.clamp = p.epilogue.clamp;
+  if (p.epilogue.clamp != 0) question.magnitude = 8;
+  question.magnifies =
+      p.style != Style::kPlain && (p.epilogue.clamp != 0 || p.epilogue.epilogue != 0 ||
+                                   p.epilogue.activation != COLIBRI_ACTIVATION_NONE);
   attributes.alpha = p.epilogue.alpha;
   attributes.up_offset = p.epilogue.up_offset;
   question.set_attributes(attributes);

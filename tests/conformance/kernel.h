@@ -22,6 +22,11 @@ struct Question {
   std::vector<colibri_tensor> weights;  // descriptions, row-major
   int64_t max_rows = 0;
   std::vector<SourceMatrix> sources;  // of source i, weights[i % weights.size()] is the description
+  // Of plugins that are not identical. The numbers within the operator are about so large, where
+  // those of its answer may be smaller; and whether what another order of sums changes may become
+  // anything in the answer, so that they are not asked.
+  float magnitude = 0;
+  bool magnifies = false;
 
   template <typename Attributes>
   void set_attributes(Attributes a) {

@@ -52,6 +52,8 @@ struct Output {
   std::string name;
   std::vector<uint8_t> bytes;
   bool guards_intact = true;
+  std::vector<float> numbers;  // what the bytes stand for; empty where only bytes can be compared
+  float step = 0;  // of numbers that were rounded: between neighbours, by the largest of them
 
   Output(std::string output_name, const Rows& rows);
   Output(std::string output_name, uint32_t dtype, const Memory& memory);  // numbers of one type
@@ -60,8 +62,9 @@ struct Output {
 // "" if equal, else what differs first.
 std::string difference(const Output& want, const Output& got);
 
-// The same for the f32 outputs of a plugin that is not identical: equal where they are not finite, else within 1e-5 of the largest
-// finite number wanted.
-std::string distance(const Output& want, const Output& got);
+// The same for the outputs of a plugin that is not identical: bytes that are no numbers are equal, numbers are not finite where
+// those wanted are not, else within 1e-5 of the largest finite number wanted or of `magnitude`. Rounding may then make them neighbours, at most
+// two of a hundred.
+std::string distance(const Output& want, const Output& got, float magnitude);
 
 }  // namespace colibri::conformance

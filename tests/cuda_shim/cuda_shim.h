@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// As much of CUDA as the kernels of plugins/cuda use, on the CPU, to test their logic: each thread of
+// a block is a fiber, blocks run one after another in the calling thread, and a launch returns when
+// all have run. A barrier that some threads of the block (or of the warp) never reach ends the
+// program with a message. Tells nothing of races between barriers, of memory, or of speed.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/base/function_ref.h"
+#include "runtime/base/small_floats.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static thread_local
+#define __launch_bounds__(threads)
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_size = 1, unsigned y_size = 1, unsigned z_size = 1)
+      : x(x_size), y(y_size), z(z_size) {}  // NOLINT(google-explicit-constructor): as CUDA has it
+};
+
+namespace colibri::cuda_shim {
+
+// Where the running fiber is.
+struct Here {
+  dim3 block, thread;
+};
+const Here& here();
+
+// Runs body once as each thread of each block.
+void run(dim3 grid, dim3 block, FunctionRef<void()> body);
+
+void sync_block();
+void sync_warp();
+// Hands `bits` to the warp and returns those of lane (own lane ^ mask).
+uint64_t exchange(uint64_t bits, int mask);
+
+}  // namespace colibri::cuda_shim
+
+#define threadIdx (::colibri::cuda_shim::here().thread)
+#define blockIdx (::colibri::cuda_shim::here().block)
+
+inline void __syncthreads() {
+  colibri::cuda_shim::sync_block();
+}
+inline void __syncwarp() {
+  colibri::cuda_shim::sync_warp();
+}
+// All lanes take part: the kernels know no other mask.
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  static_assert(sizeof(T) == 4);
+  return std::bit_cast<T>(
+      static_cast<uint32_t>(colibri::cuda_shim::exchange(std::bit_cast<uint32_t>(value), mask)));
+}
+
+inline int __dp4a(int a, int b, int sum) {
+  for (int i = 0; i < 4; ++i)
+    sum += static_cast<int8_t>(a >> 8 * i) * static_cast<int8_t>(b >> 8 * i);
+  return sum;
+}
+inline float __uint_as_float(uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+inline uint32_t __float_as_uint(float x) {
+  return std::bit_cast<uint32_t>(x);
+}
+
+struct __half {
+  uint16_t bits;
+};
+inline __half __ushort_as_half(uint16_t bits) {
+  return {bits};
+}
+inline uint16_t __half_as_ushort(__half x) {
+  return x.bits;
+}
+inline float __half2float(__half x) {
+  return colibri::f32_from_f16(x.bits);
+}
+inline __half __float2half_rn(float x) {
+  return {colibri::f16_from_f32(x)};
+}
+
+using cudaStream_t = void*;
+enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  cudaStream_t stream = nullptr;
+};
+template <typename... Parameters>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Parameters... arguments) {
+  colibri::cuda_shim::run(config->gridDim, config->blockDim, [&] { kernel(arguments...); });
+  return cudaSuccess;
+}
