@@ -3,8 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
-#include <iterator>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,12 @@ struct colibri_device_event {
 namespace colibri::cuda {
 namespace {
 
-constexpr int kArchitectures[] = {COLIBRI_CUDA_ARCHITECTURES};
+// What nvcc compiles this for: it says 900 for sm_90.
+constexpr auto kArchitectures = [] {
+  std::array architectures = {__CUDA_ARCH_LIST__};
+  for (int& each : architectures) each /= 10;
+  return architectures;
+}();
 
 // Errors that end the device's work for good are COLIBRI_DEVICE_LOST.
 colibri_status code_of(cudaError_t result) {
