@@ -27,7 +27,7 @@ where=-DCMAKE_PREFIX_PATH=$prefix
 "$cmake" --build "$example/build" >/dev/null
 plugins=$example/build/lib/colibri/plugins
 
-for plugin in acme_fifo acme_top_n_sigma; do
+for plugin in acme_combine acme_fifo acme_top_n_sigma; do
   # Stripping leaves the manifest where it is.
   "${STRIP:-strip}" "$plugins/colibri_$plugin.so" 2>/dev/null || [ -n "$emulator" ] || fail "strip"
   checked=$(colibri plugins check "$plugins/colibri_$plugin.so") || { echo "$checked"; fail "plugins check $plugin"; }
@@ -36,6 +36,7 @@ for plugin in acme_fifo acme_top_n_sigma; do
 done
 
 model=$source/tests/golden/models/text_bf16
+expect "$(colibri plugins check "$plugins/colibri_acme_combine.so")" "^passed +numerics"
 listed=$(COLIBRI_MODEL=$model colibri plugins list "$example/pipeline.yaml")
 expect "$listed" "^usable +acme_fifo 1\.0\.0"
 expect "$listed" "^usable +acme_top_n_sigma 1\.0\.0"
@@ -44,11 +45,14 @@ expect "$listed" "^usable +cpu_generic "
 plan=$(COLIBRI_MODEL=$model colibri plan "$example/pipeline.yaml")
 expect "$plan" "policy acme_fifo"
 expect "$plan" "^sampling +acme_top_n_sigma"
+expect "$plan" "acme_combine"
 
-# The line that names the policy is the only difference, and placement never changes the answer.
+# The lines that name the policy and the kernel are the only differences, and neither changes the answer.
 run() { COLIBRI_MODEL=$model colibri run "$example/pipeline.yaml" -p "the fan" -n 12 "$@" 2>/dev/null; }
 with_vendor=$(run) || fail "colibri run"
 with_lru=$(run --set experts.policy.plugin=lru) || fail "colibri run with lru"
+with_other=$(run --set plugins.operators.combine=cpu_generic) || fail "colibri run with another kernel"
+[ "$with_vendor" = "$with_other" ] || fail "the kernel changed the answer"
 [ -n "$with_vendor" ] || fail "colibri run printed nothing"
 [ "$with_vendor" = "$with_lru" ] || fail "the policy changed the answer"
 wrong=$(run --set 'sampling=[{plugin: acme_top_n_sigma, options: {n: 11}}]' 2>&1) && fail "n = 11 was taken"
