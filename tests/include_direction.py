@@ -94,7 +94,7 @@ def check(root):
     breaches = []
     users = {prefix: [] for prefix in SINGLE_USER}
     files = sorted(
-        path for top in ("runtime", "plugins") for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".c")
+        path for top in ("runtime", "plugins") for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".c", ".cu", ".cuh")
     )
     for file in files:
         path = file.relative_to(root)

@@ -165,8 +165,8 @@ class RegistryBuilder {
       COLIBRI_ASSIGN(const Candidate* candidate, named("plugins.prefer", id));
       if (candidate->decision.accepted) continue;
       if (candidate->is_foreign) {
-        log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " + id + ": " +
-                                     candidate->decision.reason);
+        colibri::log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " +
+                                              id + ": " + candidate->decision.reason);
         continue;
       }
       return unsupported(place("plugins.prefer") + ": plugin " + id +
