@@ -5,23 +5,21 @@
 #include <cstdint>
 
 #include "plugins/cpu_common/attention_query.h"
+#include "plugins/cpu_common/chain_sum.h"
 #include "plugins/cpu_common/simd.h"
 
 namespace colibri::cpu {
 
-// scores[i] of blocks `block` and on = the products, times the scale.
-template <class S, int Q, int B>
-COLIBRI_INLINE void store_scores(Lanes16<S> (&products)[Q][B], float scale, int64_t block,
+// scores[i] from block `block` on = N vectors of products of query i, times the scale.
+template <class S, int Q, int N>
+COLIBRI_INLINE void store_scores(const typename S::F (&products)[Q][N], float scale, int64_t block,
                                  float (*scores)[kStepKeys]) {
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) {
     COLIBRI_UNROLL
-    for (int b = 0; b < B; ++b) {
-      COLIBRI_UNROLL
-      for (int v = 0; v < Lanes16<S>::kVectors; ++v)
-        products[i][b].v[v] = S::mul(products[i][b].v[v], S::set(scale));
-      products[i][b].store(scores[i] + (block + b) * COLIBRI_KV_BLOCK);
-    }
+    for (int v = 0; v < N; ++v)
+      S::store(scores[i] + block * COLIBRI_KV_BLOCK + v * S::kLanes,
+               S::mul(products[i][v], S::set(scale)));
   }
 }
 
@@ -55,64 +53,66 @@ COLIBRI_INLINE void add_part(const Q8Part& keys, int key, const AttentionQuery* 
   }
 }
 
-// scores[i] = the products of query i with the keys of B blocks, d ascending, times the scale.
-template <class S, int Q, int B, class K, class V>
-COLIBRI_INLINE void score_blocks(const StepKeys<K, V>& step, const AttentionQuery* queries,
-                                 int64_t block, float (*scores)[kStepKeys]) {
+// scores[i] = the products of query i with the keys of a block, times the scale.
+template <class S, int Q, class K, class V>
+COLIBRI_INLINE void score_block(const StepKeys<K, V>& step, const AttentionQuery* queries,
+                                int64_t block, float (*scores)[kStepKeys]) {
+  constexpr int N = Lanes16<S>::kVectors;
   const float* q[Q];
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) q[i] = queries[i].q;
-  const int64_t size = key_block_size<K>(step.key_dim);
-  const K* keys = step.keys + block * size;
-  Lanes16<S> sums[Q][B];
+  const K* keys = step.keys + block * key_block_size<K>(step.key_dim);
+  alignas(64) float sums[Q][N][S::kLanes];
+  chain_sum<S>(step.key_dim, sums,
+               [&](typename S::F(&chain)[Q][N], int64_t d) COLIBRI_INLINE_LAMBDA {
+                 const Lanes16<S> k = load_lanes<S>(keys + d * COLIBRI_KV_BLOCK);
+                 COLIBRI_UNROLL
+                 for (int i = 0; i < Q; ++i) {
+                   const typename S::F x = S::set(q[i][d]);
+                   COLIBRI_UNROLL
+                   for (int v = 0; v < N; ++v) chain[i][v] = S::fma(x, k.v[v], chain[i][v]);
+                 }
+               });
+  typename S::F products[Q][N];
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) {
     COLIBRI_UNROLL
-    for (int b = 0; b < B; ++b) sums[i][b] = Lanes16<S>::set(0);
+    for (int v = 0; v < N; ++v) products[i][v] = S::load(sums[i][v]);
   }
-  for (int64_t d = 0; d < step.key_dim; ++d) {
-    Lanes16<S> k[B];
-    COLIBRI_UNROLL
-    for (int b = 0; b < B; ++b) k[b] = load_lanes<S>(keys + b * size + d * COLIBRI_KV_BLOCK);
-    COLIBRI_UNROLL
-    for (int i = 0; i < Q; ++i) {
-      const typename S::F x = S::set(q[i][d]);
-      COLIBRI_UNROLL
-      for (int b = 0; b < B; ++b) sums[i][b] = fma(x, k[b], sums[i][b]);
-    }
-  }
-  store_scores<S>(sums, step.scale, block, scores);
+  store_scores<S>(products, step.scale, block, scores);
 }
 
-// The same of keys in q8_0: exact products of integers, part by part.
+// The same of B blocks of keys in q8_0: exact products of integers, part by part.
 template <class S, int Q, int B, class V>
 COLIBRI_INLINE void score_blocks(const StepKeys<Q8Part, V>& step, const AttentionQuery* queries,
                                  int64_t block, float (*scores)[kStepKeys]) {
   constexpr int kVectors = Lanes16<S>::kVectors;
   const int64_t parts = q8_parts(step.key_dim);
-  Lanes16<S> sums[Q][B];
+  typename S::F sums[Q][B * kVectors];
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) {
     COLIBRI_UNROLL
-    for (int b = 0; b < B; ++b) sums[i][b] = Lanes16<S>::set(0);
+    for (int v = 0; v < B * kVectors; ++v) sums[i][v] = S::zero();
   }
   for (int64_t at = 0; at < parts; ++at) {
     const Q8Part* keys = step.keys + block * parts + at;
     COLIBRI_UNROLL
-    for (int b = 0; b < B; ++b) {
-      COLIBRI_UNROLL
-      for (int v = 0; v < kVectors; ++v)
-        add_part<S, Q>(keys[b * parts], v * S::kLanes, queries, at,
-                       [&](int i) COLIBRI_INLINE_LAMBDA ->
-                       typename S::F& { return sums[i][b].v[v]; });
-    }
+    for (int v = 0; v < B * kVectors; ++v)
+      add_part<S, Q>(keys[v / kVectors * parts], v % kVectors * S::kLanes, queries, at,
+                     [&](int i) COLIBRI_INLINE_LAMBDA -> typename S::F& { return sums[i][v]; });
   }
   store_scores<S>(sums, step.scale, block, scores);
 }
 
-// The same for blocks [block, block_end).
+// The same for blocks [block, block_end). One at a time where chains are short: they hide how long an
+// fma takes.
 template <class S, int Q, class K, class V>
 void score_keys(const StepKeys<K, V>& step, const AttentionQuery* queries, int64_t block,
+                int64_t block_end, float (*scores)[kStepKeys]) {
+  for (; block < block_end; ++block) score_block<S, Q>(step, queries, block, scores);
+}
+template <class S, int Q, class V>
+void score_keys(const StepKeys<Q8Part, V>& step, const AttentionQuery* queries, int64_t block,
                 int64_t block_end, float (*scores)[kStepKeys]) {
   constexpr int B = kBlocksAtOnce<S, Q>;
   for (; block + B <= block_end; block += B) score_blocks<S, Q, B>(step, queries, block, scores);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of f32 rows with f32, f16 or bf16 weights in layout R8: lanes are output columns, one
-// sum each, k ascending.
+// chain sum each.
 #pragma once
 
 #include <cstdint>
 
+#include "plugins/cpu_common/chain_sum.h"
 #include "plugins/cpu_common/simd.h"
 
 namespace colibri::cpu {
@@ -42,22 +43,19 @@ struct FloatProduct {
     Tokens from(int64_t t) const { return {rows + t}; }
   };
 
+  // Tokens of one tile: where registers are many, more of them for each panel that is read.
+  static constexpr int kTileTokens = S::kLanes == 16 ? 8 : 4;
+
   static int64_t panel_bytes(int64_t cols) { return cols * 8 * Codec::kBytes; }
 
   // sums[p][t] = panel vector p times token t.
   template <int P, int T>
   static void tile(const uint8_t* const (&w)[P], int64_t next, Tokens tokens, int64_t cols,
                    float (&sums)[P][T][S::kLanes]) {
-    typename S::F acc[P][T];
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) acc[p][t] = S::zero();
-    }
     const float* x[T];
     COLIBRI_UNROLL
     for (int t = 0; t < T; ++t) x[t] = tokens.rows[t];
-    for (int64_t k = 0; k < cols; ++k) {
+    chain_sum<S>(cols, sums, [&](typename S::F(&chain)[P][T], int64_t k) COLIBRI_INLINE_LAMBDA {
       typename S::F panel[P];
       COLIBRI_UNROLL
       for (int p = 0; p < P; ++p)
@@ -66,14 +64,9 @@ struct FloatProduct {
       for (int t = 0; t < T; ++t) {
         const typename S::F value = S::set(x[t][k]);
         COLIBRI_UNROLL
-        for (int p = 0; p < P; ++p) acc[p][t] = S::fma(value, panel[p], acc[p][t]);
+        for (int p = 0; p < P; ++p) chain[p][t] = S::fma(value, panel[p], chain[p][t]);
       }
-    }
-    COLIBRI_UNROLL
-    for (int p = 0; p < P; ++p) {
-      COLIBRI_UNROLL
-      for (int t = 0; t < T; ++t) S::store(sums[p][t], acc[p][t]);
-    }
+    });
   }
 };
 

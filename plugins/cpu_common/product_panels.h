@@ -72,11 +72,15 @@ concept Unpacking = requires {
 template <class Product>
 concept Direct = !Decoding<Product> && !Unpacking<Product>;
 
-// The same for any number of tokens, four at a time.
+// The same for any number of tokens, kTileTokens of the product at a time.
 template <Direct Product>
 void product_panels(PanelSpan span, typename Product::Tokens tokens, int64_t count, float* out,
                     int64_t out_stride) {
+  constexpr int kMost = Product::kTileTokens;
   int64_t t = 0;
+  for (; t + kMost <= count; t += kMost) {
+    product_streams<Product, 2, kMost>(span, tokens.from(t), out + t * out_stride, out_stride);
+  }
   for (; t + 4 <= count; t += 4) {
     product_streams<Product, 2, 4>(span, tokens.from(t), out + t * out_stride, out_stride);
   }

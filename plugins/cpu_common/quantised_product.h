@@ -46,6 +46,8 @@ struct QuantisedProduct {
     }
   };
 
+  static constexpr int kTileTokens = 4;  // Tokens::width
+
   static int64_t panel_bytes(int64_t cols) {
     return cols / Codec::kBlock.cols * Codec::kBlock.bytes();
   }

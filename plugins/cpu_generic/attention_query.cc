@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "plugins/cpu_generic/chain_sum.h"
 #include "plugins/cpu_generic/lane_sum.h"
 #include "plugins/cpu_generic/prepare_block.h"
 
@@ -35,12 +36,9 @@ AttentionQuery::AttentionQuery(const colibri_math& math, const Shape& shape, con
 }
 
 float AttentionQuery::product(int64_t key) const {
+  if (!cache_.quantised())
+    return chain_sum(a_.key_dim, q_, [&](int64_t i) { return cache_.key(kv_head_, key, i); });
   float dot = 0;
-  if (!cache_.quantised()) {
-    for (int64_t i = 0; i < a_.key_dim; ++i)
-      dot = std::fma(q_[i], cache_.key(kv_head_, key, i), dot);
-    return dot;
-  }
   for (int64_t part = 0; part < cpu::q8_parts(a_.key_dim); ++part) {
     int32_t products = 0;
     for (int64_t i = part * 32; i < part * 32 + 32; ++i)
@@ -69,7 +67,7 @@ void AttentionQuery::run(int64_t begin, int64_t end, const float* sink, float* o
 
 void AttentionQuery::run_split(int64_t begin, int64_t end, Softmax* part) const {
   std::fill_n(part->values, a_.value_dim, 0.0f);
-  LaneSum weight;
+  LaneSum<float> weight;
   for (int64_t step = begin / kStepKeys * kStepKeys; step < end; step += kStepKeys) {
     const int64_t first = std::max(begin, step);
     const int64_t last = std::min(end, step + kStepKeys);

@@ -6,6 +6,7 @@
 #include "plugins/cpu_common/scalar_epilogue.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
+#include "plugins/cpu_generic/chain_sum.h"
 #include "plugins/cpu_generic/operators.h"
 #include "plugins/cpu_generic/packed_matrix.h"
 #include "plugins/cpu_generic/prepare_block.h"
@@ -13,11 +14,9 @@
 namespace colibri::cpu_generic {
 namespace {
 
-// One output of a float weight: one sum, k ascending.
+// One output of a float weight.
 float float_dot(const PackedMatrix& weight, int64_t column, const float* x) {
-  float sum = 0;
-  for (int64_t k = 0; k < weight.cols; ++k) sum = std::fma(x[k], weight.number(column, k), sum);
-  return sum;
+  return chain_sum(weight.cols, x, [&](int64_t k) { return weight.number(column, k); });
 }
 
 // One output of a quantised weight: the dots of a part of 32 columns are exact integers, parts

@@ -9,20 +9,19 @@
 
 namespace colibri::cpu_generic {
 
-// output = (x * (1 / sqrt(mean(x^2) + eps))) * weight (Zhang and Sennrich 2019), clamped
+// output = (x * (1 / sqrt(mean(x^2) + eps))) * weight (Zhang and Sennrich 2019), in f64, clamped
 colibri_status norm(const OperatorState& state, const void* arguments, TaskRange tasks, void*) {
   const auto& call = *static_cast<const colibri_norm_args*>(arguments);
   const auto* weight = reinterpret_cast<const float*>(cpu::tensor_bytes(call.weight));
   const int64_t n = state.cols;
   for (int64_t row = tasks.begin; row < tasks.end; ++row) {
     const float* x = cpu::f32_row(call.input, row);
-    LaneSum squares;
-    for (int64_t i = 0; i < n; ++i)
-      squares.lane[i % 16] = std::fma(x[i], x[i], squares.lane[i % 16]);
-    const float mean = squares.total() / static_cast<float>(n);
-    const float scale = 1 / std::sqrt(mean + state.norm.eps);
+    LaneSum<double> squares;
+    for (int64_t i = 0; i < n; ++i) squares.add(i, static_cast<double>(x[i]) * x[i]);
+    const double mean = squares.total() / static_cast<double>(n);
+    const double scale = 1 / std::sqrt(mean + static_cast<double>(state.norm.eps));
     const auto number = [&](int64_t i) {
-      return cpu::clamped(x[i] * scale * weight[i], state.norm.clamp);
+      return cpu::clamped(static_cast<float>(x[i] * scale * weight[i]), state.norm.clamp);
     };
 
     if (state.norm.output_dtype == COLIBRI_CODEC_F32) {

@@ -6,6 +6,7 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/tasks.h"
 #include "plugins/cpu_common/views.h"
+#include "plugins/cpu_generic/chain_sum.h"
 #include "plugins/cpu_generic/lane_sum.h"
 #include "plugins/cpu_generic/operators.h"
 #include "plugins/cpu_generic/packed_matrix.h"
@@ -70,7 +71,7 @@ class Row {
     const float most = logits_[chosen[0]];
     for (int64_t slot = 0; slot < a_.top_k; ++slot)
       weights[slot] = math_.exp(logits_[chosen[slot]] - most);
-    LaneSum sum;
+    LaneSum<float> sum;
     if (a_.renormalize == 1) {
       for (int64_t slot = 0; slot < a_.top_k; ++slot) sum.add(slot, weights[slot]);
     } else {
@@ -93,7 +94,7 @@ class Row {
     choose(values_, experts_, a_.top_k, taken_, chosen);
     for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] = logits_[chosen[slot]];
     if (a_.renormalize == 0) return;
-    LaneSum sum;
+    LaneSum<float> sum;
     for (int64_t slot = 0; slot < a_.top_k; ++slot) sum.add(slot, weights[slot]);
     const float total = sum.total() + 1e-20f;
     for (int64_t slot = 0; slot < a_.top_k; ++slot) weights[slot] /= total;
@@ -104,7 +105,7 @@ class Row {
     for (int64_t e = 1; e < experts_; ++e) {
       if (is_larger(logits_[e], most)) most = logits_[e];
     }
-    LaneSum sum;
+    LaneSum<float> sum;
     for (int64_t e = 0; e < experts_; ++e) {
       logits_[e] = math_.exp(logits_[e] - most);
       sum.add(e, logits_[e]);
@@ -149,11 +150,8 @@ void find_logits(const OperatorState& state, const colibri_router_args& call, co
   }
   const PackedMatrix weight = {cpu::packed_weight(state, call.weight), state.weight_codec,
                                state.cols};
-  for (int64_t e = 0; e < state.rows; ++e) {
-    float sum = 0;
-    for (int64_t k = 0; k < state.cols; ++k) sum = std::fma(x[k], weight.number(e, k), sum);
-    logits[e] = sum;
-  }
+  for (int64_t e = 0; e < state.rows; ++e)
+    logits[e] = chain_sum(state.cols, x, [&](int64_t k) { return weight.number(e, k); });
 }
 
 }  // namespace

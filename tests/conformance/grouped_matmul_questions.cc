@@ -259,6 +259,12 @@ void check_grouped_matmul(Checker& checker) {
         check_product(checker, random,
                       {codec, source, 21, 2 * width, {2}, false, none, Style::kPlain});
     }
+    // where chains and blocks of a sum of floats end
+    if (!is_quantised(codec)) {
+      for (const int64_t cols : {1, 7, 9, 63, 64, 65, 72, 135}) {
+        check_product(checker, random, {codec, codec, 21, cols, {1, 9}, true, none, Style::kPlain});
+      }
+    }
     // the options see sums, whatever codec they come from
     if (can_be_made(codec)) check_options(checker, random, codec);
     if (checker.quick()) continue;
