@@ -32,14 +32,19 @@ __device__ void write_row(const Rows& rows, Number number) {
   }
 }
 
-// A block for each row.
+// A block for each row. In f64, as docs/numerics.md has it: squares do not overflow.
 __global__ void norm_rows(Rows rows, const float* weight, float eps, float clamp) {
   const auto* x = reinterpret_cast<const float*>(rows.input + blockIdx.x * rows.input_stride);
-  float squares = 0;
-  for (int64_t i = threadIdx.x; i < rows.cols; i += kThreads) squares = fmaf(x[i], x[i], squares);
-  const float mean = block_sum(squares) / static_cast<float>(rows.cols);
-  const float scale = 1.0f / sqrtf(mean + eps);
-  write_row(rows, [&](int64_t i) { return clamped(x[i] * scale * weight[i], clamp); });
+  double squares = 0;
+  for (int64_t i = threadIdx.x; i < rows.cols; i += kThreads) {
+    const double number = x[i];
+    squares += number * number;
+  }
+  const double mean = block_sum(squares) / static_cast<double>(rows.cols);
+  const double scale = 1 / sqrt(mean + static_cast<double>(eps));
+  write_row(rows, [&](int64_t i) {
+    return clamped(static_cast<float>(x[i] * scale * weight[i]), clamp);
+  });
 }
 
 __global__ void quantize(Rows rows) {

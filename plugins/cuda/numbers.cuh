@@ -62,12 +62,8 @@ __device__ inline float clamped(float x, float limit) {
 }
 
 // Of the 32 lanes; the same in each of them.
-__device__ inline float warp_sum(float x) {
-  for (int distance = 16; distance > 0; distance /= 2)
-    x += __shfl_xor_sync(0xFFFFFFFFu, x, distance);
-  return x;
-}
-__device__ inline int warp_sum(int x) {
+template <typename T>
+__device__ T warp_sum(T x) {
   for (int distance = 16; distance > 0; distance /= 2)
     x += __shfl_xor_sync(0xFFFFFFFFu, x, distance);
   return x;
@@ -79,13 +75,13 @@ __device__ inline float warp_max(float x) {
 }
 
 // Of the block's threads, each with one number; the same in each of them. To be called by all.
-__device__ inline float block_sum(float x) {
-  __shared__ float sums[kWarps];
+__device__ inline double block_sum(double x) {
+  __shared__ double sums[kWarps];
   x = warp_sum(x);
   __syncthreads();  // an earlier sum has been read
   if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = x;
   __syncthreads();
-  float total = 0;
+  double total = 0;
   for (unsigned i = 0; i < kWarps; ++i) total += sums[i];
   return total;
 }

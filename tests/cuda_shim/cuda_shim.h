@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "runtime/base/function_ref.h"
 #include "runtime/base/small_floats.h"
@@ -56,9 +57,9 @@ inline void __syncwarp() {
 // All lanes take part: the kernels know no other mask.
 template <typename T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
-  static_assert(sizeof(T) == 4);
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   return std::bit_cast<T>(
-      static_cast<uint32_t>(colibri::cuda_shim::exchange(std::bit_cast<uint32_t>(value), mask)));
+      static_cast<Bits>(colibri::cuda_shim::exchange(std::bit_cast<Bits>(value), mask)));
 }
 
 inline int __dp4a(int a, int b, int sum) {
