@@ -112,8 +112,12 @@ class Batch {
 
   // ffn.cc: adds a layer's ffn to the residual.
   Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
-  // Also computes the shared expert's weights.
-  Status route(const RoutedFfn& routed, int64_t rows, uint64_t step);
+  // The ffn that every row takes, to `branch`.
+  Status run_always(const Ffn& ffn, int64_t rows);
+  // From here on the missing ones of the experts that the router chose are read.
+  Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step);
+  // Adds the chosen experts to the residual. Also computes the shared expert's weights.
+  Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.
   Result<std::span<const experts::Visit::Lease>> next_wave();
   // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].

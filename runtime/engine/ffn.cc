@@ -29,17 +29,24 @@ Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   const auto prepare =
       quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_ffn_input, &prepare}}));
-  if (layer.routed) COLIBRI_TRY(route(*layer.routed, rows, step));
+  if (layer.routed) COLIBRI_TRY(choose_experts(*layer.routed, rows, step));
+  // A shared expert computes while missing ones are read.
+  if (layer.always.gate_up != nullptr) COLIBRI_TRY(run_always(layer.always, rows));
+  if (layer.routed) COLIBRI_TRY(run_experts(*layer.routed, rows));
   if (layer.always.gate_up == nullptr) return {};
-  const int64_t begin[2] = {0, rows};
-  const experts::Visit::Lease dense;
-  COLIBRI_TRY(
-      run_ffn(layer.always, {1, begin, nullptr}, {&dense, 1}, rows, work_.branch.view(rows)));
   const bool weighed = layer.routed && layer.routed->shared_gate.op != nullptr;
   return add(layer, rows, weighed ? work_.shared_weight : nullptr);
 }
 
-Status Batch::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
+Status Batch::run_always(const Ffn& ffn, int64_t rows) {
+  const int64_t begin[2] = {0, rows};
+  const experts::Visit::Lease dense;
+  Status status = run_ffn(ffn, {1, begin, nullptr}, {&dense, 1}, rows, work_.branch.view(rows));
+  if (!status.ok() && visit_ != nullptr) visit_->end();
+  return status;
+}
+
+Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step) {
   const int64_t top_k = parts_.spec->top_k;
   const colibri_tensor logits = work_.logits.view(rows);
   const Product router(routed.router, work_.normed.view(rows), work_.normed_prepared.view(rows),
@@ -65,7 +72,10 @@ Status Batch::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
         parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), work_.chosen));
   }
   routing_.begin(work_.chosen, rows);
-  COLIBRI_TRY(visit_->begin(step, routed.index, routing_.distinct()));
+  return visit_->begin(step, routed.index, routing_.distinct());
+}
+
+Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
   for (;;) {
     COLIBRI_ASSIGN(const auto wave, next_wave());
     if (wave.empty()) break;
@@ -85,7 +95,7 @@ Status Batch::route(const RoutedFfn& routed, int64_t rows, uint64_t step) {
 
   auto combine = arguments<colibri_combine_args>();
   combine.residual = work_.residual.view(rows);
-  combine.row = work_.expert_out.view(rows * top_k);
+  combine.row = work_.expert_out.view(rows * parts_.spec->top_k);
   combine.row_index = routing_.row_of_pair();
   combine.weight = work_.score;
   combine.output = work_.residual.view(rows);
