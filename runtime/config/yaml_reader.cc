@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <new>
 #include <sstream>
 #include <utility>
 
@@ -250,6 +251,8 @@ std::optional<Value> parse_yaml(std::string_view text, const std::string& name,
   } catch (const Stop&) {
   } catch (const YAML::Exception& error) {
     problems.add(positions.of(error.mark), "", "not valid YAML: " + error.msg + tab_hint(text));
+  } catch (const std::bad_alloc&) {
+    throw;  // says nothing of the document
   } catch (const std::exception& error) {
     problems.add(positions.document(), "", std::string("not valid YAML: ") + error.what());
   }

@@ -72,16 +72,18 @@ Status Residency::resize_policy(uint32_t slots) {
 
 Status Residency::resize(uint64_t slots) {
   const Uses wanted = uses_for(slots);
+  const size_t before = slots_.size(), after = std::max<size_t>(before, wanted.all());
+  // What may fail comes first, so that a failure leaves the slots as they were.
+  slots_.reserve(after);
+  for (auto* list : {&free_, &free_passage_, &spare_, &just_withdrawn_, &reported_}) {
+    list->reserve(after);
+  }
   COLIBRI_TRY(resize_policy(static_cast<uint32_t>(wanted.ruled)));
   uses_of_slots_ = wanted;
   std::fill(safe_.begin(), safe_.end(), ~uint64_t{0});
-  const size_t before = slots_.size();
-  if (wanted.all() > before) slots_.resize(wanted.all());
-  for (auto* list : {&free_, &free_passage_, &spare_, &just_withdrawn_, &reported_}) {
-    list->reserve(slots_.size());
-  }
+  slots_.resize(after);
   // In this order the lowest number is taken first.
-  for (size_t i = slots_.size(); i > before; --i) spare_.push_back(static_cast<int32_t>(i - 1));
+  for (size_t i = after; i > before; --i) spare_.push_back(static_cast<int32_t>(i - 1));
   settle();
   return {};
 }
