@@ -21,11 +21,12 @@ constexpr const char* kPolicy = "colibri.cache_policy/1";
 
 }  // namespace
 
-Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline, uint32_t sequences) {
+Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline, uint32_t sequences,
+                                         const std::string& machine_root) {
   std::unique_ptr<Plan> plan(new Plan);
   plan->pipeline = std::move(pipeline);
   plan->sequences = sequences;
-  COLIBRI_TRY(plan->negotiate());
+  COLIBRI_TRY(plan->negotiate(machine_root));
   COLIBRI_TRY(plan->open_model());
   COLIBRI_TRY(plan->open_plugins());
   COLIBRI_TRY(plan->plan_operators());
@@ -33,8 +34,8 @@ Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline, uint32_t seq
   return plan;
 }
 
-Status Plan::negotiate() {
-  COLIBRI_ASSIGN(profile, machine::Profile::detect());
+Status Plan::negotiate(const std::string& machine_root) {
+  COLIBRI_ASSIGN(profile, machine::Profile::detect(machine_root));
   COLIBRI_ASSIGN(registry, plugin::Registry::create(plugin::Request::from(pipeline), profile));
   threads = pipeline.threads.count.value_or(profile.usable_cores);
   decode_threads = pipeline.threads.decode.value_or(threads);

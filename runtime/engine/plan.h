@@ -49,9 +49,10 @@ class Plan {
  public:
   // Looks at the machine, negotiates plugins, reads the model's headers, binds its tensors, chooses
   // operators and sizes all memory, also of a model that is too large for this machine, for as many
-  // sequences as are computed at the same time. Errors say which key of the pipeline or which file
-  // is at fault.
-  static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline, uint32_t sequences = 1);
+  // sequences as are computed at the same time. machine_root is where /proc and /sys hang
+  // (machine::Profile::detect). Errors say which key of the pipeline or which file is at fault.
+  static Result<std::unique_ptr<Plan>> make(config::Pipeline pipeline, uint32_t sequences = 1,
+                                            const std::string& machine_root = "/");
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -86,7 +87,7 @@ class Plan {
 
  private:
   Plan() = default;
-  Status negotiate();
+  Status negotiate(const std::string& machine_root);
   Status open_model();
   Status open_plugins();
   Status plan_operators();

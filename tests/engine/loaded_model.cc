@@ -9,7 +9,8 @@
 namespace colibri::test {
 
 Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& path,
-                                                const std::vector<std::string>& overrides) {
+                                                const std::vector<std::string>& overrides,
+                                                const std::string& machine_root) {
   std::vector<std::string> texts = overrides;
   const std::filesystem::path document = path / "architecture.yaml";
   if (std::filesystem::exists(document)) {
@@ -21,7 +22,7 @@ Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& pat
     parsed.push_back(std::move(one));
   }
   COLIBRI_ASSIGN(config::Pipeline pipeline, config::open_pipeline(path, parsed));
-  return engine::Plan::make(std::move(pipeline));
+  return engine::Plan::make(std::move(pipeline), 1, machine_root);
 }
 
 Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,

@@ -12,9 +12,10 @@
 
 namespace colibri::test {
 
-// overrides: "key.path=value", as --set.
+// overrides: "key.path=value", as --set; machine_root: see engine::Plan::make().
 Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& path,
-                                                const std::vector<std::string>& overrides);
+                                                const std::vector<std::string>& overrides,
+                                                const std::string& machine_root = "/");
 Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
                                                   const std::vector<std::string>& overrides);
 
