@@ -105,18 +105,35 @@ Result<double> seconds_of_call(const engine::Plan& plan, const Calls::Key& call)
   return best;
 }
 
-// What the processor does to load an expert whose bytes the system has in memory.
-Result<double> seconds_of_unpacking(const engine::Plan& plan, size_t layer) {
-  const engine::Layer& of = plan.layers.layers[layer];
-  const model::FfnSpec& weights = plan.spec.layers[layer].experts.front();
-  COLIBRI_ASSIGN(const Memory bundle, Memory::allocate(of.routed->bundle_bytes, "an expert"));
+// What a processor does to bring an expert from a file that the system has in memory.
+Result<double> seconds_of_unpacking(const engine::Plan& plan, const model::FfnSpec& weights,
+                                    const engine::RoutedFfn& routed) {
+  COLIBRI_ASSIGN(const Memory bundle, Memory::allocate(routed.bundle_bytes, "an expert"));
   COLIBRI_ASSIGN(const Memory staging,
                  Memory::allocate(engine::staging_bytes(plan.spec, plan.layers), "loading it"));
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {  // the first one brings it to the system's memory
     const auto start = Clock::now();
-    COLIBRI_TRY(engine::load_expert(*plan.source, weights, of.routed->expert, bundle.data(),
-                                    staging.data()));
+    COLIBRI_TRY(
+        engine::load_expert(*plan.source, weights, routed.expert, bundle.data(), staging.data()));
+    const double seconds = seconds_since(start);
+    best = round == 0 ? seconds : std::min(best, seconds);
+  }
+  return best;
+}
+
+// What a processor does to an expert that is read as it lies in memory.
+Result<double> seconds_of_check(const experts::ExpertSource& source, uint32_t layer,
+                                uint64_t bundle_bytes) {
+  COLIBRI_ASSIGN(const Memory bundle,
+                 Memory::allocate(align_up(bundle_bytes, kDirectAlignment), "an expert"));
+  double best = 0;
+  COLIBRI_TRY(source.load(layer, 0, bundle.data(), nullptr));
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = Clock::now();
+    for (uint32_t part = 0; part < source.parts(); ++part) {
+      COLIBRI_TRY(source.check(layer, 0, part, bundle.data()));
+    }
     const double seconds = seconds_since(start);
     best = round == 0 ? seconds : std::min(best, seconds);
   }
@@ -125,22 +142,35 @@ Result<double> seconds_of_unpacking(const engine::Plan& plan, size_t layer) {
 
 Status measure_loading(const engine::Plan& plan, MeasuredCost& cost) {
   const auto& layers = plan.layers.layers;
-  const auto routed =
+  const auto found =
       std::find_if(layers.begin(), layers.end(), [](const auto& each) { return each.routed; });
-  if (routed == layers.end()) return {};
+  if (found == layers.end()) return {};
+  const engine::RoutedFfn& routed = *found->routed;
   const model::ModelFiles& files = plan.source->files();
   uint32_t largest = 0;
   for (uint32_t i = 1; i < files.count(); ++i) {
     if (files.size(i) > files.size(largest)) largest = i;
   }
-  COLIBRI_ASSIGN(cost.disk_bytes_per_second,
-                 machine::measure_disk_rate(files.path(largest), routed->routed->bundle_bytes));
-  const auto index = static_cast<size_t>(routed - layers.begin());
-  COLIBRI_ASSIGN(const double unpacking, seconds_of_unpacking(plan, index));
-  cost.load_seconds =
-      static_cast<double>(routed->routed->bundle_bytes) / cost.disk_bytes_per_second +
-      unpacking / plan.threads;
-  cost.experts = uint64_t{plan.layers.routed_layers} * static_cast<uint64_t>(plan.spec.top_k);
+  COLIBRI_ASSIGN(const machine::DiskRate disk,
+                 machine::measure_disk_rate(files.path(largest), routed.bundle_bytes));
+  cost.layers = plan.layers.routed_layers;
+  cost.top_k = static_cast<uint32_t>(plan.spec.top_k);
+  cost.disk_bytes_per_second = disk.bytes_per_second;
+  cost.first_load_seconds = disk.lone_read_seconds;
+  cost.load_seconds = static_cast<double>(routed.bundle_bytes) / disk.bytes_per_second;
+  if (plan.expert_files->reading().ring) {
+    const auto source = plan.expert_files->source();
+    COLIBRI_ASSIGN(const double check,
+                   seconds_of_check(*source, routed.index, routed.bundle_bytes));
+    const uint32_t turns = (source->parts() + plan.threads - 1) / plan.threads;
+    cost.check_seconds = check * turns / source->parts();
+    return {};
+  }
+  const model::FfnSpec& weights =
+      plan.spec.layers[static_cast<size_t>(found - layers.begin())].experts.front();
+  COLIBRI_ASSIGN(const double unpacking, seconds_of_unpacking(plan, weights, routed));
+  cost.first_load_seconds += unpacking;
+  cost.load_seconds += unpacking / plan.threads;
   return {};
 }
 

@@ -5,18 +5,42 @@
 
 namespace colibri::experts {
 
+namespace {
+
+double power(double base, uint32_t exponent) {
+  double product = 1;
+  for (uint32_t i = 0; i < exponent; ++i) product *= base;
+  return product;
+}
+
+double layer_seconds(const DecodeCost& cost, uint32_t misses) {
+  const double compute = cost.expert_seconds / (double{1} * cost.layers * cost.top_k);
+  double now = (cost.top_k - misses) * compute;
+  for (uint32_t i = 0; i < misses; ++i) {
+    const double arrived = cost.first_load_seconds + i * cost.load_seconds;
+    now = std::max(now, arrived) + cost.check_seconds + compute;
+  }
+  return now;
+}
+
+}  // namespace
+
 double decode_rate(const DecodeCost& cost, double hit_rate) {
-  const double missing = 1 - hit_rate;
-  const double loading = missing * static_cast<double>(cost.experts) * cost.load_seconds;
-  const double seconds = cost.dense_seconds + std::max(loading, hit_rate * cost.expert_seconds) +
-                         missing * cost.expert_seconds;
-  return 1 / seconds;
+  if (cost.layers == 0) return 1 / cost.dense_seconds;
+  // How many of a layer's experts miss is binomially distributed.
+  double layer = 0;
+  double ways = 1;
+  for (uint32_t misses = 0; misses <= cost.top_k; ++misses) {
+    const uint32_t hits = cost.top_k - misses;
+    layer +=
+        ways * power(hit_rate, hits) * power(1 - hit_rate, misses) * layer_seconds(cost, misses);
+    ways = ways * hits / (misses + 1);
+  }
+  return 1 / (cost.dense_seconds + cost.layers * layer);
 }
 
 HitRange expected_hits(double room) {
-  double absent = 1;
-  for (int i = 0; i < 6; ++i) absent *= 1 - room;
-  return {room, 1 - absent};
+  return {room, 1 - power(1 - room, 6)};
 }
 
 }  // namespace colibri::experts

@@ -8,14 +8,17 @@ namespace colibri::experts {
 
 // What decoding a token takes on a machine. Times are those of all threads together.
 struct DecodeCost {
-  double dense_seconds = 0;   // all but the experts
-  double expert_seconds = 0;  // computing all experts of a token
-  double load_seconds = 0;    // bringing one expert to memory
-  uint64_t experts = 0;       // that a token needs, in all layers
+  double dense_seconds = 0;        // all but the experts
+  double expert_seconds = 0;       // computing all experts of a token
+  double first_load_seconds = 0;   // until a missing expert is there that is read alone
+  double load_seconds = 0;         // from one to the next when several are read
+  double check_seconds = 0;        // what threads that compute do to one that arrived
+  uint32_t layers = 0, top_k = 0;  // with experts; experts of a token in each
 };
 
-// Tokens per second if that share of the experts that tokens ask for is in memory. In each layer
-// those compute while the missing ones load; then the missing ones compute.
+// Tokens per second if that share of the experts that tokens ask for is in memory, each with the
+// same chance. In each layer those compute while the missing ones load; each of these computes when
+// it and those before it have arrived.
 double decode_rate(const DecodeCost& cost, double hit_rate);
 
 struct HitRange {

@@ -6,22 +6,40 @@
 namespace colibri::experts {
 namespace {
 
-// 0.25 s and 0.5 s of computing a token, and 20 experts that take 0.1 s to load.
-const DecodeCost kCost = {0.25, 0.5, 0.1, 20};
+// 0.25 s and 0.5 s of computing a token, and 10 layers that need 2 experts each, of 0.1 s to load.
+const DecodeCost kCost = {0.25, 0.5, 0.1, 0.1, 0, 10, 2};
 
 TEST(DecodeRate, InMemoryNothingLoads) {
   EXPECT_DOUBLE_EQ(decode_rate(kCost, 1), 1 / 0.75);
 }
 
-TEST(DecodeRate, WithoutHitsEveryExpertLoadsFirst) {
-  EXPECT_DOUBLE_EQ(decode_rate(kCost, 0), 1 / (0.25 + 2 + 0.5));
+TEST(DecodeRate, WithoutExpertsThereIsNothingToLoad) {
+  EXPECT_DOUBLE_EQ(decode_rate({0.25, 0, 0, 0, 0, 0, 0}, 1), 4);
+}
+
+TEST(DecodeRate, AMissComputesWhileTheNextLoads) {
+  // 0.2 s of loading, and the second one's 0.025 s of computing, in each layer.
+  EXPECT_DOUBLE_EQ(decode_rate(kCost, 0), 1 / (0.25 + 10 * 0.225));
 }
 
 TEST(DecodeRate, HitsComputeWhileMissesLoad) {
-  // Half of the experts: 1 s of loading hides the 0.25 s of the hits.
-  EXPECT_DOUBLE_EQ(decode_rate(kCost, 0.5), 1 / (0.25 + 1 + 0.25));
-  // 0.1 s of loading hide behind 0.475 s.
-  EXPECT_DOUBLE_EQ(decode_rate(kCost, 0.95), 1 / (0.25 + 0.475 + 0.025));
+  // A quarter of the layers misses nothing, a quarter both; in the others the hit computes meanwhile.
+  EXPECT_DOUBLE_EQ(decode_rate(kCost, 0.5),
+                   1 / (0.25 + 10 * (0.25 * 0.05 + 0.5 * 0.125 + 0.25 * 0.225)));
+}
+
+TEST(DecodeRate, ALoneReadTakesLongerAndWhatArrivedIsChecked) {
+  DecodeCost cost = kCost;
+  cost.first_load_seconds = 0.15;
+  cost.check_seconds = 0.01;
+  EXPECT_DOUBLE_EQ(decode_rate(cost, 0), 1 / (0.25 + 10 * (0.25 + 0.01 + 0.025)));
+  EXPECT_DOUBLE_EQ(decode_rate(cost, 1), 1 / 0.75);
+}
+
+TEST(DecodeRate, LoadsThatAreFasterThanComputingHideBehindIt) {
+  DecodeCost cost = kCost;
+  cost.first_load_seconds = cost.load_seconds = 0.001;
+  EXPECT_NEAR(decode_rate(cost, 0.5), 1 / 0.75, 0.01);
 }
 
 TEST(DecodeRate, MoreHitsAreNeverSlower) {

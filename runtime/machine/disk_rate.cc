@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <system_error>
 
 #include "runtime/base/memory.h"
@@ -21,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kInFlight = 8;  // reads at a time
 constexpr double kSeconds = 0.25;
+constexpr int kLoneReads = 9;  // the median counts
 constexpr uint64_t kPage =
     4096;  // what offsets, lengths and memory of direct reads are multiples of
 constexpr uint64_t kMostRead = 8u << 20;  // of one read: longer ones are not faster
@@ -32,13 +35,17 @@ struct Descriptor {
   int value = -1;
 };
 
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 Status failed(const std::filesystem::path& path, int error) {
   return io_error(path.string() + ": cannot be read: " + std::generic_category().message(error));
 }
 
 }  // namespace
 
-Result<double> measure_disk_rate(const std::filesystem::path& path, uint64_t read_bytes) {
+Result<DiskRate> measure_disk_rate(const std::filesystem::path& path, uint64_t read_bytes) {
   Descriptor file;
   file.value = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
   if (file.value < 0 && errno == EINVAL) file.value = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -52,28 +59,41 @@ Result<double> measure_disk_rate(const std::filesystem::path& path, uint64_t rea
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(kInFlight));
   COLIBRI_ASSIGN(const Memory memory,
                  Memory::allocate(kInFlight * length, "measuring the disk's speed"));
-  std::atomic<uint64_t> bytes = 0;
+  std::memset(memory.data(), 0, memory.size());  // or the first reads would wait for pages
   std::atomic<uint64_t> next = 0;
   std::atomic<int> error = 0;
+  // What one read brought; a failure is kept.
+  const auto read = [&](unsigned worker) {
+    // Multiples of the golden ratio lie far from each other.
+    const uint64_t scattered = next.fetch_add(1) * 0x9e3779b97f4a7c15u >> 16;
+    const ssize_t n = ::pread(file.value, memory.data() + worker * length, length,
+                              static_cast<off_t>(scattered % places * kPage));
+    if (n < 0) error = errno;
+    return n < 0 ? uint64_t{0} : static_cast<uint64_t>(n);
+  };
+
+  DiskRate rate;
+  std::array<double, kLoneReads> lone;
+  for (double& seconds : lone) {
+    const auto start = Clock::now();
+    (void)read(0);
+    seconds = seconds_since(start);
+  }
+  std::nth_element(lone.begin(), lone.begin() + kLoneReads / 2, lone.end());
+  rate.lone_read_seconds = lone[kLoneReads / 2];
+
+  std::atomic<uint64_t> bytes = 0;
   const auto start = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   // Each thread reads until the time is over.
   (void)pool->run(kInFlight, kInFlight, [&](unsigned worker, int64_t, int64_t) {
     do {
-      // Multiples of the golden ratio lie far from each other.
-      const uint64_t scattered = next.fetch_add(1) * 0x9e3779b97f4a7c15u >> 16;
-      const ssize_t n = ::pread(file.value, memory.data() + worker * length, length,
-                                static_cast<off_t>(scattered % places * kPage));
-      if (n < 0) {
-        error = errno;
-        return colibri_status{COLIBRI_IO};
-      }
-      bytes += static_cast<uint64_t>(n);
-    } while (seconds() < kSeconds);
+      bytes += read(worker);
+    } while (error == 0 && seconds_since(start) < kSeconds);
     return colibri_status{COLIBRI_OK};
   });
   if (error != 0) return failed(path, error);
-  return static_cast<double>(bytes) / seconds();
+  rate.bytes_per_second = static_cast<double>(bytes) / seconds_since(start);
+  return rate;
 }
 
 }  // namespace colibri::machine

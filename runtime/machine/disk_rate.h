@@ -9,10 +9,15 @@
 
 namespace colibri::machine {
 
-// Bytes per second of reads of `read_bytes` bytes at scattered places of the file, some at a time,
+struct DiskRate {
+  double bytes_per_second = 0;   // of several reads at a time
+  double lone_read_seconds = 0;  // of one with no other beside it
+};
+
+// Reads `read_bytes` bytes at scattered places of the file, first one by one, then some at a time,
 // for a fraction of a second. They go past the system's cache (O_DIRECT) where the filesystem can
 // do that; one that lives in memory cannot, and is as fast as memory. Errors: COLIBRI_IO,
 // COLIBRI_OUT_OF_MEMORY, COLIBRI_INVALID_ARGUMENT for an empty file.
-Result<double> measure_disk_rate(const std::filesystem::path& path, uint64_t read_bytes);
+Result<DiskRate> measure_disk_rate(const std::filesystem::path& path, uint64_t read_bytes);
 
 }  // namespace colibri::machine
