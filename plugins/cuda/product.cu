@@ -48,6 +48,7 @@ __device__ void multiply_quantised(const Call& call, const uint8_t* const (&pane
   const unsigned v = lane / 8;
   const unsigned r = lane % 8;
   float sum[kWeights][kRows] = {};
+#pragma unroll(kRows == 1 ? 4 : 1)  // several loads at a time, where rows give nothing else to do
   for (int64_t part = 0; part < call.cols / 32; ++part) {
     Quads quads[kWeights];
     Scale scale[kWeights];
@@ -92,6 +93,7 @@ __device__ void multiply_floats(const Call& call, const uint8_t* const (&panel)[
   const unsigned lane = threadIdx.x % kWarp;
   const unsigned p = lane % 4;
   float sum[kWeights][kRows][2] = {};
+#pragma unroll(kRows == 1 ? 4 : 1)
   for (int64_t k = lane / 4; k < call.cols; k += 8) {
     float number[kWeights][2];
     for (int w = 0; w < kWeights; ++w) {

@@ -77,8 +77,8 @@ Result<KernelChoice> KernelChooser::choose(const colibri_op_desc& desc) const {
     std::string reason;
     if (pin != pins_.end() && !placed) {
       reason = "plugins.operators gives it to " + pin->second;
-    } else if (candidate.plugin->manifest().offers("colibri.device/0")) {
-      reason = "computes in the memory of its device, where this program places nothing";
+    } else if (candidate.plugin->manifest().offers(kDeviceInterface)) {
+      reason = kDeviceHasNoPlace;
     } else if (candidate.table->numerics == COLIBRI_NUMERICS_DETERMINISTIC && !placed &&
                numerics_ == config::Numerics::kReproducible) {
       reason = "its results are deterministic but its own: plugins.operators must name it";

@@ -61,7 +61,7 @@ std::map<std::string, Options> check_all_options(const Request& request,
 
 // Whether the devices that the plugin computes on are there; yes for one that has none.
 Status probe(const Plugin& plugin) {
-  const auto* device = plugin.interface<colibri_device_0>("colibri.device/0");
+  const auto* device = plugin.interface<colibri_device_0>(kDeviceInterface);
   if (device == nullptr) return {};
   return guarded("probe", [&]() -> Status {
     uint32_t count = 0;
@@ -163,7 +163,13 @@ class RegistryBuilder {
     for (const std::string& id : request_.deny) COLIBRI_TRY(named("plugins.deny", id).status());
     for (const std::string& id : request_.prefer) {
       COLIBRI_ASSIGN(const Candidate* candidate, named("plugins.prefer", id));
-      if (candidate->decision.accepted) continue;
+      if (candidate->decision.accepted) {
+        if (candidate->manifest.offers(kDeviceInterface)) {
+          colibri::log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " +
+                                                id + ": " + kDeviceHasNoPlace);
+        }
+        continue;
+      }
       if (candidate->is_foreign) {
         colibri::log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " +
                                               id + ": " + candidate->decision.reason);

@@ -40,6 +40,10 @@ struct Request {
   static Request from(const config::Pipeline& pipeline);
 };
 
+inline constexpr char kDeviceInterface[] = "colibri.device/0";
+// Why kernels that need a device's memory compute nothing.
+inline constexpr char kDeviceHasNoPlace[] =
+    "computes in the memory of its device, where this program places nothing";
 inline constexpr char kLinkedIn[] = "(linked in)";  // stands for the file of a registered plugin
 
 // What became of one candidate.
@@ -59,7 +63,7 @@ class Registry {
   // Errors are faults of the request: a search folder that is not there, a preferred or denied id that
   // no plugin has, a preferred plugin that is refused (with its reason), options of an unknown plugin,
   // wrong options. A plugin that cannot be used is no error but a Decision; of a preferred one that
-  // needs what this machine lacks a warning says so, once for each registry. [setup]
+  // needs what this machine lacks, or a device, a warning says so, once for each registry. [setup]
   static Result<std::unique_ptr<Registry>> create(const Request& request,
                                                   const machine::Profile& profile);
 

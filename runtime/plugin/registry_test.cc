@@ -204,13 +204,15 @@ TEST_F(RegistryTest, DevicesAreAskedWhetherTheyAreThere) {
 TEST_F(RegistryTest, AMachineThatLacksWhatIsPreferredRunsWithoutIt) {
   set_log_sink(remember);
   logged.clear();
-  request_.prefer = {"not_there", "foreign", "second"};
+  request_.prefer = {"not_there", "foreign", "there", "second"};
   EXPECT_EQ(ids(create()->offers(kSampler)).front(), "second");
   set_log_sink(nullptr);
   EXPECT_EQ(logged,
             "plugins.prefer: running without plugin not_there: no such device on this machine\n"
             "plugins.prefer: running without plugin foreign: needs amx_int8, which this machine "
-            "lacks\n");
+            "lacks\n"
+            "plugins.prefer: running without plugin there: computes in the memory of its device, "
+            "where this program places nothing\n");
 }
 
 TEST_F(RegistryTest, APreferenceThatCannotBeHonouredAnywhereIsAnError) {
