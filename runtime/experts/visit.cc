@@ -102,11 +102,15 @@ Status Visit::wait_for_others(std::unique_lock<std::mutex>& lock) {
 }
 
 Result<size_t> Visit::take_arrived() {
+  // Slots for experts that have none yet come free when those that are taken now have computed:
+  // half of the slots stay behind, so that reads go on meanwhile.
+  const size_t most =
+      demand_.missing.empty() ? on_way_.size() : std::max<size_t>(on_way_.size() / 2, 1);
   size_t arrived = 0;
   do {
     COLIBRI_TRY(queue_->take());
     ++arrived;
-  } while (!queue_->empty() && queue_->ready());
+  } while (arrived < most && !queue_->empty() && queue_->ready());
   return arrived;
 }
 
