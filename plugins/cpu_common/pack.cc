@@ -80,22 +80,17 @@ void pack_quantised_panel(uint32_t codec, const Source& from, int64_t first_row,
   if (count < kPanelRows) std::memset(panel, 0, static_cast<size_t>(panel_bytes(codec, from.cols)));
   if (from.codec == codec)
     return interleave_rows(codec, from.row(first_row), from.stride, count, from.cols, panel);
+  constexpr int64_t kMostBytes = 34;  // of a block: q8_0
+  const int64_t bytes = codec_facts(codec)->bytes;
   const int64_t block_bytes = panel_block(codec).bytes();
   for (int64_t block = 0; block < from.cols / kBlockCols; ++block, panel += block_bytes) {
-    Q8Block q8[kPanelRows];
-    Q4Block q4[kPanelRows];
+    uint8_t blocks[kPanelRows * kMostBytes];
     for (int64_t r = 0; r < count; ++r) {
       float numbers[32];
       block_numbers(from, first_row + r, block, numbers);
-      codec == COLIBRI_CODEC_Q8_0 ? quantize_q8_0(numbers, &q8[r]) : quantize_q4_0(numbers, &q4[r]);
+      quantize_weights(codec, numbers, blocks + r * bytes);
     }
-    if (codec == COLIBRI_CODEC_Q8_0) {
-      interleave_rows(codec, reinterpret_cast<const uint8_t*>(q8), sizeof(Q8Block), count,
-                      kBlockCols, panel);
-    } else {
-      interleave_rows(codec, reinterpret_cast<const uint8_t*>(q4), sizeof(Q4Block), count,
-                      kBlockCols, panel);
-    }
+    interleave_rows(codec, blocks, bytes, count, kBlockCols, panel);
   }
 }
 
@@ -151,8 +146,7 @@ colibri_status pack(const colibri_layout* layout, const colibri_tensor* from, vo
   // floats stand in either layout, every other codec in its own
   if (!is_float_codec(codec) && is_decoded_codec(codec) != is_rows) return COLIBRI_UNSUPPORTED;
   const bool converts =
-      is_float_codec(source.codec) &&
-      (is_float_codec(codec) || codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0);
+      is_float_codec(source.codec) && (is_float_codec(codec) || can_quantize_to(codec));
   if (!converts && source.codec != codec) return COLIBRI_UNSUPPORTED;
   if (source.cols % facts->elements != 0) return COLIBRI_INVALID_ARGUMENT;
   if (row_begin < 0 || source.rows < 0 || source.cols < 1) return COLIBRI_INVALID_ARGUMENT;

@@ -123,8 +123,8 @@ TEST(Pack, RefusesWhatItCannotPack) {
   EXPECT_EQ(pack(&bf16, &f32, to.data(), 4), COLIBRI_INVALID_ARGUMENT);  // the middle of a panel
   EXPECT_EQ(pack(&bf16, &q8, to.data(), 0), COLIBRI_UNSUPPORTED);  // quantised to another codec
   const colibri_tensor f32_block = rows_of(COLIBRI_CODEC_F32, 1, 32, 128, numbers.data());
-  const colibri_layout q4_1 = r8(COLIBRI_CODEC_Q4_1);
-  EXPECT_EQ(pack(&q4_1, &f32_block, to.data(), 0), COLIBRI_UNSUPPORTED);  // made by nobody here
+  const colibri_layout iq4_nl = r8(COLIBRI_CODEC_IQ4_NL);
+  EXPECT_EQ(pack(&iq4_nl, &f32_block, to.data(), 0), COLIBRI_UNSUPPORTED);  // made by nobody here
   EXPECT_EQ(pack(&bf16, nullptr, to.data(), 0), COLIBRI_INVALID_ARGUMENT);
   colibri_layout unknown = bf16;
   unknown.id = COLIBRI_LAYOUT_PRIVATE;

@@ -25,8 +25,8 @@ struct PluginChoice {
   std::string key;     // of this choice, "sampling.0", for Pipeline::place()
 };
 
-// Codecs to hold weights in, by group: COLIBRI_CODEC_F32, F16, BF16, Q8_0, Q4_0, or NONE = as
-// stored. Norms are always f32.
+// Codecs to hold weights in, by group: COLIBRI_CODEC_F32, F16, BF16, Q8_0, Q5_1, Q5_0, Q4_1,
+// Q4_0, or NONE = as stored. Norms are always f32.
 struct Quantize {
   uint32_t experts = 0;    // gate, up, down
   uint32_t attention = 0;  // q, k, v, o

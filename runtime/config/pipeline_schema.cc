@@ -25,7 +25,8 @@ constexpr Table kMetadataTable = {"metadata", kMetadata};
 
 constexpr Choice kCodecs[] = {
     {"stored", COLIBRI_CODEC_NONE}, {"f32", COLIBRI_CODEC_F32},   {"f16", COLIBRI_CODEC_F16},
-    {"bf16", COLIBRI_CODEC_BF16},   {"q8_0", COLIBRI_CODEC_Q8_0}, {"q4_0", COLIBRI_CODEC_Q4_0},
+    {"bf16", COLIBRI_CODEC_BF16},   {"q8_0", COLIBRI_CODEC_Q8_0}, {"q5_0", COLIBRI_CODEC_Q5_0},
+    {"q5_1", COLIBRI_CODEC_Q5_1},   {"q4_0", COLIBRI_CODEC_Q4_0}, {"q4_1", COLIBRI_CODEC_Q4_1},
 };
 
 constexpr const FieldType* kCodecType = &kChoiceType<uint32_t>;
@@ -61,9 +62,8 @@ constexpr Field kQuantize[] = {
 constexpr Table kQuantizeTable = {"model.quantize", kQuantize};
 
 constexpr Choice kQuantizePresets[] = {
-    {"none", COLIBRI_CODEC_NONE},
-    {"q8_0", COLIBRI_CODEC_Q8_0},
-    {"q4_0", COLIBRI_CODEC_Q4_0},
+    {"none", COLIBRI_CODEC_NONE}, {"q8_0", COLIBRI_CODEC_Q8_0}, {"q5_0", COLIBRI_CODEC_Q5_0},
+    {"q5_1", COLIBRI_CODEC_Q5_1}, {"q4_0", COLIBRI_CODEC_Q4_0}, {"q4_1", COLIBRI_CODEC_Q4_1},
 };
 
 constexpr Field kModel[] = {
@@ -88,7 +88,7 @@ constexpr Field kModel[] = {
         .fallback = "none",
         .doc =
             "Codecs to hold weights in; quantising happens while loading and changes the answer. "
-            "`none`: as stored. `q8_0` and `q4_0`: experts and attention in it, embedding and "
+            "`none`: as stored. A codec: experts and attention in it, embedding and "
             "head in q8_0, router in f32. A map says it per group. Norms are always f32.",
         .choices = kQuantizePresets,
         .table = &kQuantizeTable,

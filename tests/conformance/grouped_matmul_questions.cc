@@ -171,7 +171,8 @@ void check_decoded_codec(Checker& checker, Random& random, uint32_t codec) {
 
 // Whether packing makes weights of this codec out of floats.
 bool can_be_made(uint32_t codec) {
-  return !is_quantised(codec) || codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0;
+  return !is_quantised(codec) || codec == COLIBRI_CODEC_Q8_0 || codec == COLIBRI_CODEC_Q4_0 ||
+         codec == COLIBRI_CODEC_Q4_1 || codec == COLIBRI_CODEC_Q5_0 || codec == COLIBRI_CODEC_Q5_1;
 }
 
 // Every option on its own and all together, over rows and columns that leave tails.
