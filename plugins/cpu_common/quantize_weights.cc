@@ -104,7 +104,8 @@ void quantize_offset(int bits, const float* weights, bool finite, uint8_t* to) {
   for (int i = 0; i < 32; ++i) {
     q[i] = inverse == 0
                ? 0
-               : std::min(largest, static_cast<int>((weights[i] - *least) * inverse + 0.5f));
+               : std::min(largest,
+                          static_cast<int>(std::floor((weights[i] - *least) * inverse + 0.5f)));
   }
   store_nibbles(bits, q, to);
 }
