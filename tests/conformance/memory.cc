@@ -129,7 +129,7 @@ Output::Output(std::string output_name, uint32_t dtype, const Memory& memory)
   if (dtype == COLIBRI_CODEC_F32) {
     for (size_t at = 0; at + 4 <= bytes.size(); at += 4) unify_f32(&bytes[at]);
     numbers.resize(bytes.size() / 4);
-    std::memcpy(numbers.data(), bytes.data(), numbers.size() * 4);
+    if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * 4);
   } else if (dtype == COLIBRI_CODEC_F16) {
     step = 0x1p-10f;
     for (size_t at = 0; at + 2 <= bytes.size(); at += 2) {
