@@ -21,7 +21,7 @@ build=(
 )
 test=(
   libboost-context-dev  # the fibers that CUDA kernels are tested on
-  libdnnl-dev libopenblas-serial-dev  # the plugins cpu_onednn and cpu_blas
+  libdnnl-dev libopenblas-pthread-dev  # the plugins cpu_onednn and cpu_blas
   libgmock-dev libgtest-dev python3
   qemu-user-static   # processors that lack what a plugin needs
 )

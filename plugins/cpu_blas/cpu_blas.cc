@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cblas.h>
 
+#include <string>
+
 #include "colibri/plugin.h"
 #include "plugins/common/entry.h"
 #include "plugins/cpu_blas/library_matmul.h"
+#include "runtime/base/guard.h"
 
 namespace colibri::cpu_blas {
 namespace {
@@ -19,10 +22,19 @@ struct OpenBlas {
 
 constexpr colibri_kernels_0 kTable = table_of<OpenBlas>();
 
-// The threads are the host's.
-colibri_status open(const colibri_host*, colibri_error*) {
-  openblas_set_num_threads(1);
-  return COLIBRI_OK;
+// The threads are the host's, and many of them call at once. A library built without threads gives
+// all callers the same workspace, so that products come out wrong; one built for OpenMP takes the
+// number of threads from each caller.
+colibri_status open(const colibri_host*, colibri_error* error) {
+  return guard(error, []() -> Status {
+    if (openblas_get_parallel() != OPENBLAS_THREAD) {
+      return unsupported(std::string("this OpenBLAS (") + openblas_get_config() +
+                         ") cannot be called from several threads; install one that is built for "
+                         "pthreads (Debian: libopenblas0-pthread)");
+    }
+    openblas_set_num_threads(1);
+    return {};
+  });
 }
 
 constexpr colibri_plugin kPlugin = plugin::entry<kTable>("cpu_blas", "0.1.0", open);

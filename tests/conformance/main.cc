@@ -32,6 +32,11 @@ const colibri_kernels_0* load(const char* path) {
     std::fprintf(stderr, "%s\n", dlerror());
     return nullptr;
   }
+  colibri_error error = {sizeof(error), COLIBRI_OK, ""};
+  if (entry()->open != nullptr && entry()->open(nullptr, &error) != COLIBRI_OK) {
+    std::fprintf(stderr, "%s: %s\n", path, error.text);
+    return nullptr;
+  }
   const auto* table =
       static_cast<const colibri_kernels_0*>(entry()->get_interface("colibri.kernels/0"));
   if (table == nullptr) std::fprintf(stderr, "%s: offers no colibri.kernels/0\n", path);
