@@ -215,10 +215,22 @@ TEST_F(FamiliesTest, AScalingThatNoDocumentKnowsIsNamed) {
   qwen3(1);
   set("rope_scaling.type", std::string("longrope"));
   EXPECT_THAT(refusal(), HasSubstr(": config.json: rope_scaling.type is 'longrope', which this "
-                                   "architecture does not cover (covered: default, linear, yarn)"));
+                                   "architecture does not cover (covered: default, dynamic, "
+                                   "linear, llama3, yarn)"));
   set("rope_scaling.type", std::string("linear"));
   set("rope_scaling.factor", 0.0);
   EXPECT_THAT(refusal(), HasSubstr("must be greater than 0"));
+}
+
+// Up to max_position_embeddings, transformers' dynamic scaling leaves theta as it is.
+TEST_F(FamiliesTest, DynamicScalingChangesNothingInAContextThatCanBeMade) {
+  qwen3(1);
+  const std::vector<float> plain = sound().rope.frequencies;
+  set("rope_scaling.factor", 4.0);
+  set("rope_scaling.rope_type", std::string("linear"));
+  EXPECT_NE(sound().rope.frequencies, plain);
+  set("rope_scaling.rope_type", std::string("dynamic"));
+  EXPECT_EQ(sound().rope.frequencies, plain);
 }
 
 // Numbers that would take time or memory before any tensor was looked at.

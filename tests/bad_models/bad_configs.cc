@@ -159,7 +159,7 @@ std::vector<BadModel> bad_values() {
       {"window_negative", in_config("\"sliding_window\": null", "\"sliding_window\": -4"), {}, ""},
       {"rope_scaling_not_covered",
        in_config("\"rope_theta\"",
-                 "\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 4}, \"rope_theta\""),
+                 "\"rope_scaling\": {\"type\": \"longrope\", \"factor\": 4}, \"rope_theta\""),
        {},
        ""},
       {"activation_not_covered", in_config("silu", "gelu"), {}, ""},

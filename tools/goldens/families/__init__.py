@@ -4,7 +4,7 @@
 import importlib
 
 FAMILIES = ("mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "glm4_moe", "deepseek_v2", "deepseek_v3",
-            "gpt_oss", "granitemoe", "llama", "qwen3", "invented")
+            "gpt_oss", "granitemoe", "llama", "qwen3", "rope_scalings", "invented")
 
 COMMON = {
     "attention_dropout": 0.0,
