@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cblas.h>
 
-#include <string>
+#include <cstdio>
 
 #include "colibri/plugin.h"
 #include "plugins/common/entry.h"
 #include "plugins/cpu_blas/library_matmul.h"
-#include "runtime/base/guard.h"
+#include "plugins/cpu_common/frontend.h"
 
 namespace colibri::cpu_blas {
 namespace {
@@ -26,15 +26,17 @@ constexpr colibri_kernels_0 kTable = table_of<OpenBlas>();
 // all callers the same workspace, so that products come out wrong; one built for OpenMP takes the
 // number of threads from each caller.
 colibri_status open(const colibri_host*, colibri_error* error) {
-  return guard(error, []() -> Status {
-    if (openblas_get_parallel() != OPENBLAS_THREAD) {
-      return unsupported(std::string("this OpenBLAS (") + openblas_get_config() +
-                         ") cannot be called from several threads; install one that is built for "
-                         "pthreads (Debian: libopenblas0-pthread)");
-    }
-    openblas_set_num_threads(1);
-    return {};
-  });
+  if (openblas_get_parallel() != OPENBLAS_THREAD) {
+    // No std::string: its exceptions would bring an initialiser of the C++ library with them.
+    char text[sizeof(error->text)];
+    std::snprintf(text, sizeof(text),
+                  "this OpenBLAS (%s) cannot be called from several threads; install one that is "
+                  "built for pthreads (Debian: libopenblas0-pthread)",
+                  openblas_get_config());
+    return cpu::fail(error, COLIBRI_UNSUPPORTED, text);
+  }
+  openblas_set_num_threads(1);
+  return COLIBRI_OK;
 }
 
 constexpr colibri_plugin kPlugin = plugin::entry<kTable>("cpu_blas", "0.1.0", open);
