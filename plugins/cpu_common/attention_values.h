@@ -51,17 +51,27 @@ COLIBRI_INLINE void add_tiles(const StepKeys<K, V>& step, KeyRange range,
     ValueTile<S, V> tiles[B];
     COLIBRI_UNROLL
     for (int b = 0; b < B; ++b) tiles[b].open(values, tile + b);
-    const int64_t end = std::min(range.end, (block + 1) * COLIBRI_KV_BLOCK);
-    for (; key < end; ++key) {
+    const float* w[Q];  // of the block
+    COLIBRI_UNROLL
+    for (int i = 0; i < Q; ++i) w[i] = weights[i] + block * COLIBRI_KV_BLOCK;
+    const auto add = [&](int64_t place) COLIBRI_INLINE_LAMBDA {
       Lanes16<S> value[B];
       COLIBRI_UNROLL
-      for (int b = 0; b < B; ++b) value[b] = tiles[b].load(key % COLIBRI_KV_BLOCK);
+      for (int b = 0; b < B; ++b) value[b] = tiles[b].load(place);
       COLIBRI_UNROLL
       for (int i = 0; i < Q; ++i) {
-        const typename S::F w = S::set(weights[i][key]);
+        const typename S::F factor = S::set(w[i][place]);
         COLIBRI_UNROLL
-        for (int b = 0; b < B; ++b) acc[i][b] = fma(w, value[b], acc[i][b]);
+        for (int b = 0; b < B; ++b) acc[i][b] = fma(factor, value[b], acc[i][b]);
       }
+    };
+    int64_t place = key % COLIBRI_KV_BLOCK;
+    key = std::min(range.end, (block + 1) * COLIBRI_KV_BLOCK);
+    const int64_t end = key - block * COLIBRI_KV_BLOCK;
+    if (end - place == COLIBRI_KV_BLOCK) {  // with addresses that the compiler knows
+      for_constants<COLIBRI_KV_BLOCK>(add);
+    } else {
+      for (; place < end; ++place) add(place);
     }
   }
   COLIBRI_UNROLL
