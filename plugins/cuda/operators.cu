@@ -18,17 +18,24 @@ constexpr cpu::Operators kOperators = [] {
   return operators;
 }();
 
-constexpr uint32_t kAttributeSize[COLIBRI_OP_COUNT] = {0,
-                                                       sizeof(colibri_embed_attributes),
-                                                       sizeof(colibri_norm_attributes),
-                                                       sizeof(colibri_quantize_rows_attributes),
-                                                       sizeof(colibri_grouped_matmul_attributes),
-                                                       sizeof(colibri_rope_attributes),
-                                                       sizeof(colibri_kv_write_attributes),
-                                                       sizeof(colibri_attention_attributes),
-                                                       sizeof(colibri_router_attributes),
-                                                       sizeof(colibri_combine_attributes),
-                                                       0};
+using Run = colibri_status (*)(const OperatorState& state, const void* arguments,
+                               cudaStream_t stream, void* scratch);
+struct Runs {
+  Run of[COLIBRI_OP_COUNT];  // nullptr = there is none
+};
+constexpr Runs kRuns = [] {
+  Runs runs = {};
+  runs.of[COLIBRI_OP_EMBED] = embed;
+  runs.of[COLIBRI_OP_NORM] = norm;
+  runs.of[COLIBRI_OP_QUANTIZE_ROWS] = quantize_rows;
+  runs.of[COLIBRI_OP_GROUPED_MATMUL] = grouped_matmul;
+  runs.of[COLIBRI_OP_ROPE] = rope;
+  runs.of[COLIBRI_OP_KV_WRITE] = kv_write;
+  runs.of[COLIBRI_OP_ATTENTION] = attention;
+  runs.of[COLIBRI_OP_ROUTER] = router;
+  runs.of[COLIBRI_OP_COMBINE] = combine;
+  return runs;
+}();
 
 struct DoNothing {
   template <uint32_t>
@@ -41,9 +48,8 @@ const char* why_not_here(const OperatorState& state) {
   const bool has_weight = state.weight_codec != COLIBRI_CODEC_NONE;
   if (has_weight && !with_codec(state.weight_codec, DoNothing()))
     return "has kernels for f32, f16, bf16, q8_0, q4_0 and q4_K weights only";
+  if (kRuns.of[state.op] == nullptr) return "has no kernel for this operator";
   switch (state.op) {
-    case COLIBRI_OP_MLA_ATTENTION:
-      return "has no kernel for mla_attention";
     case COLIBRI_OP_KV_WRITE:
       return has_cache(state.kv_write.cache_dtype) ? nullptr : "has kernels for f32 and f16 caches";
     case COLIBRI_OP_ATTENTION:
@@ -84,7 +90,6 @@ constexpr colibri_kernels_0 kTable = [] {
   table.op_run = [](const void*, const void*, int64_t, int64_t, void*) -> colibri_status {
     return COLIBRI_UNSUPPORTED;
   };
-  table.attribute_size = kAttributeSize;
   return table;
 }();
 
@@ -97,28 +102,8 @@ const colibri_kernels_0& kernel_table() {
 colibri_status run(const void* state, const void* arguments, cudaStream_t stream, void* scratch) {
   const auto& op = *static_cast<const OperatorState*>(state);
   if (!cpu::arguments_fit(op, arguments)) return COLIBRI_INVALID_ARGUMENT;
-  switch (op.op) {
-    case COLIBRI_OP_EMBED:
-      return embed(op, arguments, stream, scratch);
-    case COLIBRI_OP_NORM:
-      return norm(op, arguments, stream, scratch);
-    case COLIBRI_OP_QUANTIZE_ROWS:
-      return quantize_rows(op, arguments, stream, scratch);
-    case COLIBRI_OP_GROUPED_MATMUL:
-      return grouped_matmul(op, arguments, stream, scratch);
-    case COLIBRI_OP_ROPE:
-      return rope(op, arguments, stream, scratch);
-    case COLIBRI_OP_KV_WRITE:
-      return kv_write(op, arguments, stream, scratch);
-    case COLIBRI_OP_ATTENTION:
-      return attention(op, arguments, stream, scratch);
-    case COLIBRI_OP_ROUTER:
-      return router(op, arguments, stream, scratch);
-    case COLIBRI_OP_COMBINE:
-      return combine(op, arguments, stream, scratch);
-    default:
-      return COLIBRI_INVALID_ARGUMENT;
-  }
+  const Run run = kRuns.of[op.op];
+  return run == nullptr ? COLIBRI_INVALID_ARGUMENT : run(op, arguments, stream, scratch);
 }
 
 }  // namespace colibri::cuda
