@@ -9,23 +9,17 @@
 #include <vector>
 
 #include "runtime/base/memory.h"
+#include "runtime/base/temporary_folder.h"
 
 namespace colibri {
 namespace {
 
 class FileTest : public testing::Test {
  protected:
-  FileTest() {
-    folder_ = std::filesystem::path(testing::TempDir()) / "colibri file 测试";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ / "a") << "0123456789";
-  }
-  ~FileTest() override {
-    fault_injection::set_read_fault({});
-    std::filesystem::remove_all(folder_);
-  }
-  std::filesystem::path folder_;
+  FileTest() { std::ofstream(folder_ / "a") << "0123456789"; }
+  ~FileTest() override { fault_injection::set_read_fault({}); }
+  const TemporaryFolder temporary_{"colibri file 测试"};
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 TEST_F(FileTest, ReadsRangesAndRefusesThoseOutside) {

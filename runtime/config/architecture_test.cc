@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/architecture.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -112,10 +113,10 @@ TEST(Architectures, DefaultsOfOptions) {
   replace("    sliding_window: { first: [$sliding_window, null] }\n", "");
   replace("    sliding_window: null\n", "");
   replace("  dims: $head_dim\n", "");
-  const fs::path file = fs::path(testing::TempDir()) / ("a" + std::to_string(::getpid()) + ".yaml");
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "a.yaml";
   std::ofstream(file) << text;
   const auto document = load_architecture(file);
-  fs::remove(file);
   ASSERT_TRUE(document.ok()) << document.status().text();
   EXPECT_EQ(document->embedding.scale.literal, Literal(1.0));
   EXPECT_EQ(document->attention.scale->literal, Literal(0.5));
@@ -128,15 +129,14 @@ TEST(Architectures, AFolderOfThemHasDistinctNames) {
   ASSERT_TRUE(shipped.ok()) << shipped.status().text();
   EXPECT_FALSE(shipped->empty());
 
-  const fs::path folder = fs::path(testing::TempDir()) / ("docs" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
   fs::copy_file(kMixtral, folder / "a.yaml");
   fs::copy_file(kMixtral, folder / "b.yaml");
   EXPECT_EQ(load_architectures(folder).status().text(),
             (folder / "b.yaml").string() + ": metadata.name: 'mixtral' is already the name of " +
                 (folder / "a.yaml").string());
-  fs::remove_all(folder);
-  EXPECT_EQ(load_architectures(folder).status().code(), COLIBRI_IO);
+  EXPECT_EQ(load_architectures(folder / "none").status().code(), COLIBRI_IO);
 }
 
 }  // namespace

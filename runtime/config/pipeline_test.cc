@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/pipeline.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -22,14 +23,10 @@ class PipelineTest : public testing::Test {
  protected:
   void SetUp() override {
     home_ = fs::current_path();
-    folder_ = fs::path(testing::TempDir()) / ("\xE7\xAE\xA1 line " + std::to_string(::getpid()));
     fs::create_directories(folder_ / "sub");
     fs::current_path(folder_);
   }
-  void TearDown() override {
-    fs::current_path(home_);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::current_path(home_); }
 
   static void write(const std::string& path, const std::string& text) {
     std::ofstream(path) << kHead << text;
@@ -48,7 +45,9 @@ class PipelineTest : public testing::Test {
   }
 
  private:
-  fs::path home_, folder_;
+  fs::path home_;
+  const TemporaryFolder temporary_{"\xE7\xAE\xA1 line"};
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(PipelineTest, DefaultsAreFilledIn) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/base/file.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/experts/source.h"
 #include "runtime/experts/store.h"
 #include "runtime/io/ring.h"
@@ -70,16 +71,13 @@ struct Way {
 
 class MadeUpFile {
  public:
-  explicit MadeUpFile(const RoutingShape& shape)
-      : path_(std::filesystem::temp_directory_path() /
-              ("colibri experts " + std::to_string(::getpid()))) {
+  explicit MadeUpFile(const RoutingShape& shape) {
     MadeUpExperts::write(shape, path_);
     auto opened = File::open(path_);
     EXPECT_TRUE(opened.ok()) << opened.status().text();
     buffered_.emplace(std::move(*opened));
     if (auto direct = buffered_->open_direct(); direct.ok()) direct_.emplace(std::move(*direct));
   }
-  ~MadeUpFile() { std::filesystem::remove(path_); }
 
   const std::filesystem::path& path() const { return path_; }
   std::vector<Way> ways() const {
@@ -92,7 +90,8 @@ class MadeUpFile {
   }
 
  private:
-  const std::filesystem::path path_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "experts";
   std::optional<File> buffered_, direct_;
 };
 

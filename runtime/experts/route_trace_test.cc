@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/experts/route_trace.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,10 +20,8 @@ const std::string kHead =
 
 class RouteTraceTest : public testing::Test {
  protected:
-  RouteTraceTest() { std::filesystem::create_directories(folder_); }
-  ~RouteTraceTest() override { std::filesystem::remove_all(folder_); }
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / "colibri route trace 踪迹";
+  const TemporaryFolder temporary_{"colibri route trace 踪迹"};
+  const std::filesystem::path& folder_ = temporary_.path();
 };
 
 TEST_F(RouteTraceTest, WhatIsWrittenIsRead) {

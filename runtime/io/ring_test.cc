@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/io/ring.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -23,10 +24,7 @@ class RingTest : public testing::Test {
     for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i / kBlock + i % 7);
     EXPECT_TRUE(write_file(path_, content).ok());
   }
-  ~RingTest() override {
-    fault_injection::set_read_fault({});
-    std::filesystem::remove(path_);
-  }
+  ~RingTest() override { fault_injection::set_read_fault({}); }
 
   // Reads all blocks and says how each of them went.
   std::map<uint64_t, Status> read_all(Ring& ring, const File& file, std::byte* to) {
@@ -52,8 +50,8 @@ class RingTest : public testing::Test {
     return ended;
   }
 
-  const std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() / "colibri ring test 环";
+  const TemporaryFolder folder_{"colibri ring test 环"};
+  const std::filesystem::path path_ = folder_.path() / "file";
 };
 
 TEST_F(RingTest, BringsTheBytesWhateverComesBetween) {

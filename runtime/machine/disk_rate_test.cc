@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/machine/disk_rate.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +14,8 @@ namespace {
 
 class DiskRateTest : public ::testing::Test {
  protected:
-  ~DiskRateTest() override { std::filesystem::remove(path_); }
-  const std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() /
-      ("colibri_disk_rate_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-       ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "file";
 };
 
 TEST_F(DiskRateTest, FilesOfAnySizeAreRead) {

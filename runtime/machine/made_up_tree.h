@@ -8,18 +8,12 @@
 #include <fstream>
 #include <string>
 
+#include "runtime/base/temporary_folder.h"
+
 namespace colibri::machine {
 
 class MadeUpTree {
  public:
-  MadeUpTree() {
-    std::string pattern = std::filesystem::temp_directory_path() / "colibri-tree-XXXXXX";
-    root_ = mkdtemp(pattern.data());
-  }
-  ~MadeUpTree() { std::filesystem::remove_all(root_); }
-  MadeUpTree(const MadeUpTree&) = delete;
-  MadeUpTree& operator=(const MadeUpTree&) = delete;
-
   void write(const std::string& path, const std::string& text) const {
     const std::filesystem::path file = root_ + path;
     std::filesystem::create_directories(file.parent_path());
@@ -29,7 +23,8 @@ class MadeUpTree {
   const std::string& root() const { return root_; }
 
  private:
-  std::string root_;
+  const TemporaryFolder folder_;
+  const std::string root_ = folder_.path();
 };
 
 }  // namespace colibri::machine

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/temporary_folder.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/fake_format.h"
 
@@ -22,13 +23,9 @@ using ::testing::HasSubstr;
 class FamiliesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_families_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     std::ofstream file(folder_ / "w", std::ios::binary);
     for (int i = 0; i < 1 << 16; ++i) file.write("\0\0\0\x40", 4);  // twos
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   Result<ModelSpec> bound() {
     COLIBRI_ASSIGN(std::unique_ptr<ModelFiles> files, ModelFiles::open(folder_));
@@ -128,7 +125,8 @@ class FamiliesTest : public ::testing::Test {
     format_.add("blk.0.ffn_gate_inp.weight", {3, 8});
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   FakeFormat format_;
   std::unique_ptr<ModelSource> source_;
   std::vector<config::Architecture> known_;

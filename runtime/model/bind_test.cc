@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sound model is bound to. What is refused, and in which words: tests/bad_models.
 #include "runtime/model/bind.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,9 +28,6 @@ constexpr const char* kMixtral = "configs/architectures/mixtral.yaml";
 class BindTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_bind_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     std::FILE* file = std::fopen((folder_ / "w").c_str(), "w");
     ASSERT_NE(file, nullptr);
     std::fclose(file);
@@ -46,7 +44,6 @@ class BindTest : public ::testing::Test {
                       {"intermediate_size", int64_t{12}},
                       {"rms_norm_eps", 1e-5}};
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // The tensors of the model, with so many rows of k and v.
   void add_tensors(int64_t kv_rows, bool head) {
@@ -78,7 +75,8 @@ class BindTest : public ::testing::Test {
     return bind(*source_, *architecture);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   FakeFormat format_;
   std::unique_ptr<ModelSource> source_;
   std::vector<config::Architecture> known_;

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/temporary_folder.h"
 #include "runtime/config/architecture_schema.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/fake_format.h"
@@ -274,9 +275,6 @@ std::string text_of(const ModelSpec& spec) {
 class EveryOption : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_options_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     std::ofstream file(folder_ / "w", std::ios::binary);
     // Ones, so that factors of frequencies are sound.
     for (int i = 0; i < 1 << 14; ++i) file.write("\0\0\x80\x3f", 4);
@@ -306,7 +304,6 @@ class EveryOption : public ::testing::Test {
     ASSERT_TRUE(source.ok()) << source.status().text();
     source_ = std::move(*source);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   Result<std::string> bound(Value document) {
     config::Problems problems;
@@ -335,7 +332,8 @@ class EveryOption : public ::testing::Test {
     EXPECT_FALSE(base.ok() && after.ok() && *base == *after) << path << " changes nothing";
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   FakeFormat format_;
   std::unique_ptr<ModelSource> source_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/model_files.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -15,16 +16,11 @@ namespace fs = std::filesystem;
 
 class ModelFilesTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_model_files_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   void write(const fs::path& name, const std::string& bytes) {
     std::ofstream(folder_ / name, std::ios::binary) << bytes;
   }
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(ModelFilesTest, ListsRegularFilesByName) {

@@ -2,6 +2,7 @@
 // Every way in which rows may lie in a tensor, read in pieces of every size, against a plain
 // rearrangement of the whole tensor.
 #include "runtime/model/rows.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -59,13 +60,6 @@ Matrix meant(const RowMap& map, Matrix matrix) {
 
 class RowsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_rows_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // The tensors of the format, filled by fill(i) for byte i of the file.
   template <typename Fill>
   void open(Fill fill) {
@@ -120,7 +114,8 @@ class RowsTest : public ::testing::Test {
     }
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   FakeFormat format_;
   std::unique_ptr<ModelSource> source_;
   std::string bytes_;

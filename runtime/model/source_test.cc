@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/source.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -23,15 +24,11 @@ namespace fs = std::filesystem;
 class ModelSourceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_model_source_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     std::ofstream stream(folder_ / "w", std::ios::binary);
     for (char c = 0; c < 64; ++c) stream << c;
     format_.add("a", {2, 3});
     format_.add("b", {4});
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   Result<std::unique_ptr<ModelSource>> open() {
     COLIBRI_ASSIGN(std::unique_ptr<ModelFiles> files, ModelFiles::open(folder_));
@@ -44,7 +41,8 @@ class ModelSourceTest : public ::testing::Test {
     return text.substr(std::min(text.size(), folder_.string().size() + 2));
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   FakeFormat format_;
 };
 

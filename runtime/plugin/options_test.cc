@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/plugin/options.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -52,8 +53,8 @@ TEST(OptionsTest, TypesComeFromTheManifest) {
 }
 
 TEST(OptionsTest, AFileIsReadByTheHost) {
-  const auto folder = std::filesystem::temp_directory_path() / "colibri options 文件";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder temporary("colibri options 文件");
+  const std::filesystem::path& folder = temporary.path();
   std::ofstream(folder / "list") << std::string("3 \0 1\n", 6);
   std::ofstream(folder / "empty");
   const std::vector<OptionSpec> file = {spec("list", OptionType::kFile)};
@@ -69,7 +70,6 @@ TEST(OptionsTest, AFileIsReadByTheHost) {
   EXPECT_EQ(given("{list: [1]}", folder / "p.yaml"), place + "must be of type file, not a list");
   const std::string absent = given("{list: absent}", folder / "p.yaml");
   EXPECT_TRUE(absent.starts_with(place + (folder / "absent").string())) << absent;
-  std::filesystem::remove_all(folder);
 }
 
 TEST(OptionsTest, WhatIsNotGivenComesFromTheBase) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/plugin/search.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -14,19 +15,14 @@ namespace fs = std::filesystem;
 
 class SearchTest : public testing::Test {
  protected:
-  SearchTest() {
-    std::string pattern = fs::temp_directory_path() / "colibri-search-XXXXXX";
-    root_ = mkdtemp(pattern.data());
-  }
-  ~SearchTest() override { fs::remove_all(root_); }
-
   fs::path folder(const std::string& name) const {
     fs::create_directories(root_ / name);
     return root_ / name;
   }
   static void touch(const fs::path& file) { std::ofstream(file) << "x"; }
 
-  fs::path root_;
+  const TemporaryFolder temporary_;
+  const fs::path& root_ = temporary_.path();
 };
 
 std::vector<std::string> texts(const std::vector<FoundFile>& found) {

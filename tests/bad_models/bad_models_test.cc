@@ -15,6 +15,7 @@
 #include "plugins/formats/colibri/format.h"
 #include "plugins/formats/gguf/format.h"
 #include "plugins/formats/safetensors/format.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/config/architecture.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/codecs.h"
@@ -74,13 +75,6 @@ Status load(const std::string& path) {
 
 class BadModels : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_bad_models_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   // The text of the refusal; empty = the model was taken.
   std::string refusal(const BadModel& bad) {
     const fs::path folder = root_ / "m";
@@ -98,7 +92,8 @@ class BadModels : public ::testing::Test {
     return text;
   }
 
-  fs::path root_;
+  const TemporaryFolder temporary_;
+  const fs::path& root_ = temporary_.path();
 };
 
 std::vector<BadModel> all_cases() {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runtime/base/temporary_folder.h"
 #include "tests/bad_models/tiny_model.h"
 
 namespace colibri::testing {
@@ -22,13 +23,6 @@ using ::testing::HasSubstr;
 
 class Inspect : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "colibri_inspect_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Runs colibri inspect on the model; both streams go to text_.
   int run(const TinyModel& model, const std::string& arguments) {
     model.write(folder_);
@@ -44,7 +38,8 @@ class Inspect : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   std::string text_;
 };
 

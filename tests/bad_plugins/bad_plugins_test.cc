@@ -18,6 +18,7 @@
 #include <string>
 
 #include "colibri/kernels.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/machine/cpu_features.h"
 #include "runtime/plugin/check.h"
 #include "runtime/plugin/kernel_chooser.h"
@@ -43,16 +44,11 @@ std::string mapped_files() {
 class BadPluginsTest : public testing::Test {
  protected:
   BadPluginsTest() {
-    std::string pattern = fs::temp_directory_path() / "colibri-bad-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     request_.search = {folder_};
     request_.search_installed = false;
     profile_ = *machine::Profile::detect();
   }
-  ~BadPluginsTest() override {
-    EXPECT_EQ(unsetenv("COLIBRI_MAX_ISA"), 0);
-    fs::remove_all(folder_);
-  }
+  ~BadPluginsTest() override { EXPECT_EQ(unsetenv("COLIBRI_MAX_ISA"), 0); }
 
   static fs::path built(const std::string& name) { return fs::path(BAD_PLUGINS) / (name + ".so"); }
   void add(const std::string& name) const { fs::copy_file(built(name), folder_ / (name + ".so")); }
@@ -88,7 +84,8 @@ class BadPluginsTest : public testing::Test {
     return output;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   Request request_;
   machine::Profile profile_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/file.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
 #include "runtime/config/value.h"
@@ -69,14 +70,9 @@ class BadFile : public testing::Test {
  protected:
   void SetUp() override {
     home_ = fs::current_path();
-    folder_ = fs::path(testing::TempDir()) / ("bad_yaml_" + std::to_string(::getpid()));
-    fs::create_directories(folder_);
     fs::current_path(folder_);
   }
-  void TearDown() override {
-    fs::current_path(home_);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::current_path(home_); }
 
   static std::string refusal(const std::string& path) {
     return load_pipeline(path).status().text();
@@ -86,7 +82,9 @@ class BadFile : public testing::Test {
   }
 
  private:
-  fs::path home_, folder_;
+  fs::path home_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(BadFile, Missing) {

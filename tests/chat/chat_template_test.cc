@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which template a checkpoint has, and what is said of those that are none.
 #include "runtime/chat/chat_template.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,12 +20,7 @@ namespace fs = std::filesystem;
 
 class ChatTemplateTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("colibri_chat_template_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
-    fs::copy("tests/golden/models/text_bf16", folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::copy("tests/golden/models/text_bf16", folder_); }
 
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name) << text;
@@ -51,7 +47,8 @@ class ChatTemplateTest : public ::testing::Test {
     return text;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 TEST_F(ChatTemplateTest, TheFileIsStrongerThanTheConfiguration) {

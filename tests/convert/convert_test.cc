@@ -2,6 +2,7 @@
 // A .colibri file answers as the model it was made from, to the bit; whatever happened while it was
 // made, it is the same file; and one that was damaged is refused.
 #include "runtime/convert/convert.h"
+#include "runtime/base/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,15 +33,7 @@ const convert::Progress kSilent = [](uint64_t, uint64_t) {};
 
 class ConvertTest : public ::testing::Test {
  protected:
-  ConvertTest() {
-    std::string folder =
-        (std::filesystem::temp_directory_path() / "colibri_convert_XXXXXX").string();
-    folder_ = mkdtemp(folder.data());
-  }
-  ~ConvertTest() override {
-    fault_injection::set_read_fault({});
-    std::filesystem::remove_all(folder_);
-  }
+  ~ConvertTest() override { fault_injection::set_read_fault({}); }
 
   static Status convert(const Path& model, const Path& to, const Settings& settings = {},
                         const convert::Progress& progress = kSilent) {
@@ -70,7 +63,8 @@ class ConvertTest : public ::testing::Test {
   }
   static std::string content(const Path& path) { return *read_file(path, uint64_t{1} << 32); }
 
-  Path folder_;
+  const TemporaryFolder temporary_;
+  const Path& folder_ = temporary_.path();
 };
 
 TEST_F(ConvertTest, EveryGoldenModelAnswersAsItsSource) {

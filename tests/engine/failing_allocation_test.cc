@@ -3,23 +3,19 @@
 // other budgets, conversion. It is a message each time, and the process goes on. Plans are made
 // with memory enough: libstdc++ (directory_iterator) and nlohmann-json (its destructor) end the
 // process when they get none.
-//
-// malloc, its kin and mmap are replaced for the whole process, plugins included.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 
 #include "runtime/base/guard.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/convert/convert.h"
 #include "tests/engine/loaded_model.h"
+#include "tests/engine/replaced_malloc.h"
 
+namespace colibri::test {
 namespace {
 
 constexpr long kNone = -1;
@@ -27,48 +23,17 @@ std::atomic<long> left = kNone;  // allocations until the one that fails
 std::atomic<long> made = 0;
 std::atomic<bool> paused = false;
 
-bool fails() {
+}  // namespace
+
+bool allocation_fails() {
   if (paused.load(std::memory_order_relaxed)) return false;
   made.fetch_add(1, std::memory_order_relaxed);
   if (left.load(std::memory_order_relaxed) == kNone) return false;
   if (left.fetch_sub(1) != 0) return false;
   left = kNone;
-  errno = ENOMEM;
   return true;
 }
 
-}  // namespace
-
-extern "C" {
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-
-void* malloc(size_t n) {
-  return fails() ? nullptr : __libc_malloc(n);
-}
-void* calloc(size_t n, size_t size) {
-  return fails() ? nullptr : __libc_calloc(n, size);
-}
-void* realloc(void* old, size_t n) {
-  return fails() ? nullptr : __libc_realloc(old, n);
-}
-void* aligned_alloc(size_t alignment, size_t n) {
-  return fails() ? nullptr : __libc_memalign(alignment, n);
-}
-int posix_memalign(void** to, size_t alignment, size_t n) {
-  if (fails()) return ENOMEM;
-  *to = __libc_memalign(alignment, n);
-  return *to == nullptr ? ENOMEM : 0;
-}
-void* mmap(void* at, size_t n, int protection, int flags, int file, off_t offset) {
-  if ((flags & MAP_ANONYMOUS) != 0 && fails()) return MAP_FAILED;
-  return reinterpret_cast<void*>(::syscall(SYS_mmap, at, n, protection, flags, file, offset));
-}
-}
-
-namespace colibri::test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -167,7 +132,8 @@ TEST(FailingAllocation, OtherBudgets) {
 }
 
 TEST(FailingAllocation, Converting) {
-  const auto file = std::filesystem::temp_directory_path() / "colibri_failing_allocation.colibri";
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "demo.colibri";
   fail_in_turn(
       [&]() -> Status {
         std::filesystem::remove(file);
@@ -175,7 +141,6 @@ TEST(FailingAllocation, Converting) {
         return convert::convert(*plan, file, [](uint64_t, uint64_t) {});
       },
       100);
-  std::filesystem::remove(file);
 }
 
 }  // namespace

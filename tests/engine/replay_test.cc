@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runtime/base/file.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/experts/replay.h"
 #include "runtime/experts/usage.h"
 #include "tests/engine/loaded_model.h"
@@ -19,9 +20,6 @@ constexpr const char* kPolicies[] = {"lru", "lfu", "s3fifo", "arc", "pinned"};
 
 class ReplayTest : public testing::Test {
  protected:
-  ReplayTest() { std::filesystem::create_directories(folder_); }
-  ~ReplayTest() override { std::filesystem::remove_all(folder_); }
-
   static std::string policy(const std::string& id, const std::string& options) {
     return "experts.policy={plugin: " + id + ", options: {" + options + "}}";
   }
@@ -44,9 +42,8 @@ class ReplayTest : public testing::Test {
     return all;
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / "colibri replay 重放";
-  const std::filesystem::path trace_ = folder_ / "trace", usage_ = folder_ / "usage";
+  const TemporaryFolder folder_{"colibri replay 重放"};
+  const std::filesystem::path trace_ = folder_.path() / "trace", usage_ = folder_.path() / "usage";
 };
 
 TEST_F(ReplayTest, LiveCountersAreTheReplayedOnes) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "runtime/base/file.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/convert/convert.h"
 #include "tests/engine/loaded_model.h"
 
@@ -20,14 +21,10 @@ using Settings = std::vector<std::string>;
 
 class StreamingTest : public testing::Test {
  protected:
-  StreamingTest() { std::filesystem::create_directories(folder_); }
-  ~StreamingTest() override {
-    fault_injection::set_read_fault({});
-    std::filesystem::remove_all(folder_);
-  }
+  ~StreamingTest() override { fault_injection::set_read_fault({}); }
 
   Path converted(const Path& model) {
-    const Path file = folder_ / (model.filename().string() + ".colibri");
+    const Path file = folder_.path() / (model.filename().string() + ".colibri");
     auto plan = make_plan(model, {});
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     const Status made = convert::convert(**plan, file, [](uint64_t, uint64_t) {});
@@ -62,7 +59,7 @@ class StreamingTest : public testing::Test {
     return all;
   }
 
-  const Path folder_ = std::filesystem::temp_directory_path() / "colibri streaming 流";
+  const TemporaryFolder folder_{"colibri streaming 流"};
 };
 
 const Settings kCommon = {"threads.count=2", "context.prefill_chunk=9"};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plugins/formats/safetensors/format.h"
+#include "runtime/base/temporary_folder.h"
 #include "runtime/model/bind.h"
 #include "runtime/model/unknown_keys.h"
 #include "tests/bad_models/tiny_model.h"
@@ -23,23 +24,19 @@ using namespace colibri;
 class Model {
  public:
   Model() {
-    std::string name = std::filesystem::temp_directory_path() / "colibri_config_json_XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
-    model_.write(folder_);
+    model_.write(folder_.path());
     model_.has_weights = false;  // they are there now
   }
-  ~Model() { std::filesystem::remove_all(folder_); }
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
 
   void set_config(const uint8_t* data, size_t size) {
     model_.config.assign(reinterpret_cast<const char*>(data), size);
-    model_.write(folder_);
+    model_.write(folder());
   }
 
  private:
   testing::TinyModel model_;
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 Status open(const std::string& path, const std::vector<config::Architecture>& known) {
