@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "colibri/cache_policy.h"
+#include "colibri/format.h"
 #include "colibri/kernels.h"
 #include "colibri/plugin.h"
 #include "colibri/sampler.h"
@@ -14,6 +15,9 @@ namespace colibri::plugin {
 
 constexpr const char* interface_of(const colibri_cache_policy_1&) {
   return "colibri.cache_policy/1";
+}
+constexpr const char* interface_of(const colibri_format_1&) {
+  return "colibri.format/1";
 }
 constexpr const char* interface_of(const colibri_kernels_0&) {
   return "colibri.kernels/0";

@@ -24,7 +24,7 @@ using conformance::Random;
 using conformance::Rows;
 
 const colibri_kernels_0& table() {
-  return cpu_generic::kernel_table();
+  return cpu_generic::kKernelTable;
 }
 
 template <typename Attributes>

@@ -34,7 +34,7 @@ std::string refusal(uint32_t op, Attributes attributes, size_t weights = 0, int6
   question.weights.assign(weights, conformance::matrix(COLIBRI_CODEC_F32, rows, cols, nullptr));
   const colibri_op_desc desc = question.desc();
   char why_not[128] = "";
-  const bool yes = cpu_generic::kernel_table().supports(&desc, why_not) != 0;
+  const bool yes = cpu_generic::kKernelTable.supports(&desc, why_not) != 0;
   EXPECT_EQ(yes, why_not[0] == '\0');
   return why_not;
 }
@@ -99,7 +99,7 @@ TEST(Options, OfNorm) {
     question.set_attributes(a);
     const colibri_op_desc desc = question.desc();
     char why_not[128] = "";
-    (void)cpu_generic::kernel_table().supports(&desc, why_not);
+    (void)cpu_generic::kKernelTable.supports(&desc, why_not);
     return std::string(why_not);
   };
   EXPECT_EQ(ask(), "");
@@ -201,7 +201,7 @@ class Calls {
       question.sources.push_back(conformance::make_weight(random, COLIBRI_CODEC_F32, 32, 4));
     }
     static const colibri_host host = conformance::bare_host();
-    auto made = Kernel::create(cpu_generic::kernel_table(), host, question);
+    auto made = Kernel::create(cpu_generic::kKernelTable, host, question);
     EXPECT_TRUE(made.ok()) << made.status().text();
     kernel_.emplace_back(std::move(made.value()));
   }

@@ -23,12 +23,9 @@ constexpr cpu::Operators make_operators() {
 }
 
 constexpr cpu::Operators kOperators = make_operators();
-constexpr colibri_kernels_0 kTable = cpu::kernel_table<kOperators>();
 
 }  // namespace
 
-const colibri_kernels_0& kernel_table() {
-  return kTable;
-}
+constexpr colibri_kernels_0 kKernelTable = cpu::kernel_table<kOperators>();
 
 }  // namespace colibri::cpu_generic

@@ -6,6 +6,6 @@
 namespace colibri::cpu_generic {
 
 // The reference as a table, also for programs that link it.
-const colibri_kernels_0& kernel_table();
+extern const colibri_kernels_0 kKernelTable;
 
 }  // namespace colibri::cpu_generic

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_generic: the scalar reference as a plugin. It computes everything and stands last.
-#include <cstring>
+#include "colibri/plugin.h"
 
+#include "plugins/common/entry.h"
 #include "plugins/cpu_generic/kernel_table.h"
 
 namespace colibri::cpu_generic {
 namespace {
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.kernels/0") == 0 ? &kernel_table() : nullptr;
-}
-
-constexpr colibri_plugin kPlugin = {
-    sizeof(colibri_plugin), COLIBRI_ABI_MINOR, "cpu_generic", "0.1.0", nullptr, nullptr,
-    get_interface};
+constexpr colibri_plugin kPlugin = plugin::entry<kKernelTable>("cpu_generic", "0.1.0");
 
 }  // namespace
 }  // namespace colibri::cpu_generic

@@ -46,7 +46,7 @@ inline double prepared_at(const conformance::Rows& rows, int64_t row, int64_t co
 
 inline Result<conformance::Kernel> reference_kernel(const conformance::Question& question) {
   static const colibri_host host = conformance::bare_host();
-  return conformance::Kernel::create(kernel_table(), host, question);
+  return conformance::Kernel::create(kKernelTable, host, question);
 }
 
 }  // namespace colibri::cpu_generic

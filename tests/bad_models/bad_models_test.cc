@@ -44,9 +44,9 @@ Status check_finite(const model::ModelSource& source, const model::Weight& weigh
 Status load(const std::string& path) {
   COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files, model::ModelFiles::open(path));
   const std::pair<const char*, const colibri_format_1*> formats[] = {
-      {"safetensors", safetensors::format_table()},
-      {"gguf", gguf::format_table()},
-      {"colibri", colibri_format::format_table()}};
+      {"safetensors", &safetensors::kFormat},
+      {"gguf", &gguf::kFormat},
+      {"colibri", &colibri_format::kFormat}};
   const colibri_format_1* format = nullptr;
   std::string reasons;
   for (const auto& [name, table] : formats) {

@@ -59,7 +59,7 @@ std::vector<OperatorReport> check_kernels(const colibri_kernels_0& table, const 
     reports[0].failures.push_back(problem);
     return reports;
   }
-  Checker checker(table, cpu_generic::kernel_table(), host, extent);
+  Checker checker(table, cpu_generic::kKernelTable, host, extent);
   const auto check = [&](const char* name, void (*questions)(Checker&)) {
     questions(checker);
     reports.push_back(checker.take_report(name));

@@ -42,7 +42,7 @@ class Model {
 Status open(const std::string& path, const std::vector<config::Architecture>& known) {
   COLIBRI_ASSIGN(std::unique_ptr<model::ModelFiles> files, model::ModelFiles::open(path));
   COLIBRI_ASSIGN(const auto source,
-                 model::ModelSource::open(std::move(files), safetensors::format_table()));
+                 model::ModelSource::open(std::move(files), &safetensors::kFormat));
   // By name, so that the input need not guess the model_type first.
   static_cast<void>(model::match(*source, known, "auto"));
   COLIBRI_ASSIGN(const config::Architecture* architecture, model::match(*source, known, "mixtral"));

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (bytes.starts_with(colibri::container::kMagic)) {  // the file itself
     const colibri::fuzz::MemoryFiles files({{"m.colibri", bytes}});
-    colibri::fuzz::describe(*colibri::colibri_format::format_table(), files.table());
+    colibri::fuzz::describe(colibri::colibri_format::kFormat, files.table());
     return 0;
   }
   if (size < 4) return 0;
@@ -33,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   file.tensor("room", {1024});
   const std::string made = file.bytes();
   const colibri::fuzz::MemoryFiles files({{"m.colibri", made}});
-  colibri::fuzz::describe(*colibri::colibri_format::format_table(), files.table());
+  colibri::fuzz::describe(colibri::colibri_format::kFormat, files.table());
   return 0;
 }

@@ -13,7 +13,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const colibri::fuzz::MemoryFiles files({{"m.gguf", bytes}});
-  colibri::fuzz::describe(*colibri::gguf::format_table(), files.table());
+  colibri::fuzz::describe(colibri::gguf::kFormat, files.table());
   const auto model = colibri::gguf::Model::open(files.table());
   if (!model.ok()) return 0;
   const auto tokenizer = (*model)->resource("tokenizer.gguf");

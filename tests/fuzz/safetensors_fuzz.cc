@@ -10,6 +10,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view weights(reinterpret_cast<const char*>(data), size);
   const colibri::fuzz::MemoryFiles files({{"config.json", "{}"}, {"model.safetensors", weights}});
-  colibri::fuzz::describe(*colibri::safetensors::format_table(), files.table());
+  colibri::fuzz::describe(colibri::safetensors::kFormat, files.table());
   return 0;
 }

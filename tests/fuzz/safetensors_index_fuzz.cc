@@ -21,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                  {"2.safetensors", b},
                                  {"config.json", "{}"},
                                  {"model.safetensors.index.json", index}});
-  fuzz::describe(*safetensors::format_table(), files.table());
+  fuzz::describe(safetensors::kFormat, files.table());
   return 0;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The plugin's table of colibri.format/1.
 #pragma once
 
 #include "colibri/format.h"
 
 namespace colibri::colibri_format {
 
-const colibri_format_1* format_table();
+extern const colibri_format_1 kFormat;
 
 }  // namespace colibri::colibri_format

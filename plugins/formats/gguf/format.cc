@@ -6,9 +6,6 @@
 
 namespace colibri::gguf {
 
-const colibri_format_1* format_table() {
-  static constexpr colibri_format_1 kTable = plugin::FormatTable<Model>::table();
-  return &kTable;
-}
+constexpr colibri_format_1 kFormat = plugin::FormatTable<Model>::table();
 
 }  // namespace colibri::gguf

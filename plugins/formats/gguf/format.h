@@ -6,6 +6,6 @@
 
 namespace colibri::gguf {
 
-const colibri_format_1* format_table();
+extern const colibri_format_1 kFormat;
 
 }  // namespace colibri::gguf

@@ -6,9 +6,6 @@
 
 namespace colibri::safetensors {
 
-const colibri_format_1* format_table() {
-  static constexpr colibri_format_1 kTable = plugin::FormatTable<Checkpoint>::table();
-  return &kTable;
-}
+constexpr colibri_format_1 kFormat = plugin::FormatTable<Checkpoint>::table();
 
 }  // namespace colibri::safetensors

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "colibri/plugin.h"
 
-#include <cstring>
-
+#include "plugins/common/entry.h"
 #include "plugins/formats/safetensors/format.h"
 
 namespace {
 
-const void* get_interface(const char* id) {
-  return std::strcmp(id, "colibri.format/1") == 0 ? colibri::safetensors::format_table() : nullptr;
-}
-
-constexpr colibri_plugin kPlugin = {
-    sizeof(kPlugin), COLIBRI_ABI_MINOR, "safetensors", "1.0.0", nullptr, nullptr, get_interface,
-};
+constexpr colibri_plugin kPlugin =
+    colibri::plugin::entry<colibri::safetensors::kFormat>("safetensors", "1.0.0");
 
 }  // namespace
 
