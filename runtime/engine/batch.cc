@@ -114,7 +114,12 @@ Status Batch::pass(const RunLimits& limits) {
   embed.ids.dtype = COLIBRI_CODEC_I32;
   embed.output = work_.residual.view(rows_);
   COLIBRI_TRY(runner_.run_light(rows_, {{parts_.layers->embed, &embed}}));
+  Status status = run_layers(limits);
+  if (!status.ok() && visit_ != nullptr) visit_->end();
+  return status;
+}
 
+Status Batch::run_layers(const RunLimits& limits) {
   const Leaving all = {rows_, nullptr, work_.position, sequence()};
   Leaving last = all;
   if (wanted_ < rows_) {
@@ -127,7 +132,8 @@ Status Batch::pass(const RunLimits& limits) {
     const Layer& layer = parts_.layers->layers[i];
     const Leaving& leaving = i + 1 == parts_.layers->layers.size() ? last : all;
     COLIBRI_TRY(attend(layer, i, leaving));
-    if (leaving.rows > 0) COLIBRI_TRY(feed_forward(layer, leaving.rows, step));
+    if (leaving.rows == 0) continue;
+    COLIBRI_TRY(feed_forward(layer, leaving.rows, step, layer_to_read_ahead(i, rows_, last.rows)));
   }
   return {};
 }

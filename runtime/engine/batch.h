@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -94,6 +95,7 @@ class Batch {
   // Makes a pass of the next rows of the chunks, as many as fit.
   void next_rows(std::span<const Chunk> chunks, Cursor& at);
   Status pass(const RunLimits& limits);
+  Status run_layers(const RunLimits& limits);
   // Logits of the first rows that left the last layer.
   Status head(int64_t rows, float* logits);
   Status check_finite(std::span<const Chunk> chunks, const float* logits) const;
@@ -111,11 +113,16 @@ class Batch {
                    const colibri_tensor& output);
 
   // ffn.cc: adds a layer's ffn to the residual.
-  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
+  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step,
+                      std::optional<uint32_t> ahead);
   // The ffn that every row takes, to `branch`.
   Status run_always(const Ffn& ffn, int64_t rows);
-  // From here on the missing ones of the experts that the router chose are read.
-  Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step);
+  // From here on the missing ones of the experts that the router chose are read, and behind them
+  // those of the routed layer `ahead`.
+  Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step,
+                        std::optional<uint32_t> ahead);
+  // The next routed layer behind one, if `rows` of it choose nearly all experts.
+  std::optional<uint32_t> layer_to_read_ahead(size_t behind, int64_t rows, int64_t last_rows) const;
   // Adds the chosen experts to the residual. Also computes the shared expert's weights.
   Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.
