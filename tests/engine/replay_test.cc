@@ -29,14 +29,16 @@ class ReplayTest : public testing::Test {
     EXPECT_TRUE(model.record_routes(trace_).ok());
     auto context = std::move(*model.create_context(256));
     const auto vocabulary = static_cast<size_t>(context->vocabulary());
-    std::vector<float> all, logits(vocabulary);
+    std::vector<float> all, logits;
     std::vector<int32_t> ids;
     for (int32_t i = 0; i < 70; ++i) ids.push_back(1 + i * 37 % 500);
     for (int token = 0; token < 40; ++token) {
-      const Status status = context->forward(ids, engine::LogitsOf::kLast, logits.data());
+      // Of all tokens: only so the last layer, here the second, computes more than one.
+      logits.resize(ids.size() * vocabulary);
+      const Status status = context->forward(ids, engine::LogitsOf::kAll, logits.data());
       EXPECT_TRUE(status.ok()) << status.text();
       all.insert(all.end(), logits.begin(), logits.end());
-      ids = {argmax(logits.data(), vocabulary)};
+      ids = {argmax(logits.data() + logits.size() - vocabulary, vocabulary)};
     }
     EXPECT_TRUE(model.finish_routes().ok());
     return all;

@@ -36,13 +36,14 @@ class StreamingTest : public testing::Test {
   static Result<std::vector<float>> answer(const engine::Model& model) {
     COLIBRI_ASSIGN(const auto context, model.create_context(80));
     const auto vocabulary = static_cast<size_t>(context->vocabulary());
-    std::vector<float> all, logits(vocabulary);
+    std::vector<float> all, logits;
     std::vector<int32_t> ids;
     for (int32_t i = 0; i < 60; ++i) ids.push_back(1 + i * 37 % 80);
     for (int token = 0; token < 6; ++token) {
-      COLIBRI_TRY(context->forward(ids, engine::LogitsOf::kLast, logits.data()));
+      logits.resize(ids.size() * vocabulary);  // of all tokens, so that the last layer has them
+      COLIBRI_TRY(context->forward(ids, engine::LogitsOf::kAll, logits.data()));
       all.insert(all.end(), logits.begin(), logits.end());
-      ids = {argmax(logits.data(), vocabulary)};
+      ids = {argmax(logits.data() + logits.size() - vocabulary, vocabulary)};
     }
     return all;
   }
@@ -108,7 +109,7 @@ TEST_F(StreamingTest, NoWayOfReadingNoPolicyAndNoBudgetChangesAnAnswer) {
             EXPECT_EQ(hits.value_or(now), now);
             hits = now;
             const bool ahead = (*model)->store()->counters().ahead > 0;
-            EXPECT_EQ(ahead, chunk == kLargeChunk);
+            EXPECT_EQ(ahead, chunk == kLargeChunk && (*model)->plan().layers.routed_layers > 1);
           }
         }
       }
