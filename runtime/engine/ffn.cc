@@ -11,7 +11,8 @@ namespace {
 
 // A layer is read ahead when its rows make so many choices for each of its experts. Choices are
 // uneven: where three quarters of the experts share 40 % of them, as in published traces, one of
-// these is left out with a chance of e^(-8 * 0.4 / 0.75), one in 70, and the others never.
+// these is left out with a chance of e^(-8 * 0.4 / 0.75), one in 70, if they are even among
+// themselves; the rarest are not, and are the ones that are not resident.
 constexpr int64_t kChoicesPerExpert = 8;
 
 // A weight where it lies: in dense memory, or in an expert's bundle.
