@@ -19,7 +19,7 @@ constexpr size_t kMostLayers = 1024;
 
 void touch(const colibri_tensor& cache) {
   if (cache.buffer == nullptr || cache.rank == 0) return;
-  std::memset(cache.buffer, 0, static_cast<size_t>(cache.shape[0] * cache.stride[0]));
+  std::memset(engine::address(cache), 0, static_cast<size_t>(cache.shape[0] * cache.stride[0]));
 }
 
 }  // namespace

@@ -118,6 +118,10 @@ class Comparison {
 
 Result<KernelReport> compare_kernels(const engine::Plan& plan, uint32_t repeats,
                                      const volatile int* cancel) {
+  if (plan.device != nullptr) {
+    return unsupported("compares the plugins of the CPU, and the model is placed on " +
+                       plan.device->name() + "; set placement: cpu");
+  }
   KernelReport report;
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(plan.threads));
   Comparison comparison(plan, repeats, cancel, report);

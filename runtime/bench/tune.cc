@@ -58,6 +58,10 @@ config::Pipeline Tuner::preferring(const std::string& plugin) const {
 
 Result<std::vector<std::string>> Tuner::candidates() const {
   COLIBRI_ASSIGN(const auto plan, engine::Plan::make(pipeline_));
+  if (plan->device != nullptr) {
+    return unsupported("tunes what the CPU computes, and the model is placed on " +
+                       plan->device->name() + "; set placement: cpu");
+  }
   std::vector<std::string> ids;
   std::vector<double> seconds;
   for (const auto& decision : plan->registry->decisions()) {

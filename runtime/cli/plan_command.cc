@@ -59,6 +59,24 @@ Json operators_of(const engine::Plan& plan) {
   return all;
 }
 
+// null without a device.
+Json device_of(const engine::Plan& plan) {
+  if (plan.device == nullptr) return {};
+  const engine::DeviceMemoryPlan& there = plan.device_memory;
+  return {{"name", plan.device->name()},
+          {"description", plan.device->info().name},
+          {"architecture", plan.device->info().architecture},
+          {"memory",
+           {{"weights", there.dense},
+            {"experts", there.experts},
+            {"rope", there.rope},
+            {"kv", there.kv},
+            {"workspace", there.workspace},
+            {"scratch", there.scratch},
+            {"total", there.total()},
+            {"granted", there.granted}}}};
+}
+
 Json samplers_of(const engine::Plan& plan) {
   Json all = Json::array();
   for (const auto& choice : plan.pipeline.sampling) all.push_back(choice.plugin);
@@ -79,6 +97,9 @@ Json document(const engine::Plan& plan) {
         {"parameters", plan.spec.parameters()},
         {"active_parameters", plan.spec.active_parameters()}}},
       {"tokenizer", plan.tokenizer == nullptr ? Json() : Json(plan.tokenizer->plugin_id())},
+      {"placement",
+       {{"device", device_of(plan)},
+        {"refused", plan.why_not_there.empty() ? Json() : Json(plan.why_not_there)}}},
       {"threads", plan.threads},
       {"decode_threads", plan.decode_threads},
       {"context",
@@ -131,6 +152,12 @@ std::string text(const engine::Plan& plan) {
                              : std::to_string(plan.spec.experts) + " experts, top " +
                                    std::to_string(plan.spec.top_k)));
   line("tokenizer", plan.tokenizer == nullptr ? "none" : plan.tokenizer->plugin_id());
+  line("placement",
+       (plan.device == nullptr ? "cpu"
+                               : plan.device->name() + " (" + plan.device->info().name + ", " +
+                                     plan.device->info().architecture + ")") +
+           origin(plan, "placement") +
+           (plan.why_not_there.empty() ? "" : "; not " + plan.why_not_there));
   line("threads", std::to_string(plan.threads) + " of " +
                       std::to_string(plan.profile.usable_cores) + " usable cores" +
                       origin(plan, "threads.count") + ", " + std::to_string(plan.decode_threads) +
@@ -138,7 +165,10 @@ std::string text(const engine::Plan& plan) {
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
                       std::to_string(plan.max_rows) + origin(plan, "context.prefill_chunk"));
-  if (memory.slot > 0) {
+  if (memory.slot > 0 && plan.device != nullptr) {
+    line("experts", std::to_string(memory.all_slots()) + " on " + plan.device->name() + ", " +
+                        bytes(memory.slot) + " each");
+  } else if (memory.slot > 0) {
     line("experts", std::to_string(memory.slots()) + " of " + std::to_string(memory.all_slots()) +
                         " in memory, " + bytes(memory.slot) + " each, policy " +
                         plan.policy->plugin().id());
@@ -157,19 +187,28 @@ std::string text(const engine::Plan& plan) {
       out += "      not " + refusal.plugin_id + ": " + refusal.reason + "\n";
     }
   }
-  out += "memory\n";
   const auto part = [&](const char* name, uint64_t n) {
     char head[32];
     std::snprintf(head, sizeof(head), "  %-10s ", name);
     out += head + bytes(n) + "\n";
   };
-  part("weights", memory.dense);
-  part("experts", memory.experts);
-  part("rope", memory.rope);
-  part("kv", memory.kv);
-  part("workspace", memory.workspace);
-  part("scratch", memory.scratch);
-  part("total", memory.total());
+  // The parts of a MemoryPlan and of a DeviceMemoryPlan.
+  const auto parts = [&](const auto& of) {
+    part("weights", of.dense);
+    part("experts", of.experts);
+    part("rope", of.rope);
+    part("kv", of.kv);
+    part("workspace", of.workspace);
+    part("scratch", of.scratch);
+    part("total", of.total());
+  };
+  if (plan.device != nullptr) {
+    out += "memory of " + plan.device->name() + "\n";
+    parts(plan.device_memory);
+    part("granted", plan.device_memory.granted);
+  }
+  out += "memory\n";
+  parts(memory);
   part("process", memory.process);
   part("peak", memory.peak());
   part("available", memory.available);
@@ -179,10 +218,19 @@ std::string text(const engine::Plan& plan) {
 Status plan(const PlanOptions& options) {
   COLIBRI_ASSIGN(config::Pipeline pipeline, options.pipeline.open());
   COLIBRI_ASSIGN(const auto made, engine::Plan::make(std::move(pipeline)));
-  const auto decode = DecodeEstimate::of(*made, options.route_trace);
+  const bool on_cpu = made->device == nullptr;
+  if (!on_cpu && !options.route_trace.empty()) {
+    return unsupported("--route-trace: all experts lie on " + made->device->name() +
+                       ", none of them streams");
+  }
+  const auto decode =
+      on_cpu ? DecodeEstimate::of(*made, options.route_trace)
+             : Result<DecodeEstimate>(unsupported("a device is measured by colibri bench"));
   // The plan is good without what a full memory does not let it measure.
   const bool measured = decode.ok();
-  if (!measured && decode.status().code() != COLIBRI_OUT_OF_MEMORY) return decode.status();
+  if (!measured && on_cpu && decode.status().code() != COLIBRI_OUT_OF_MEMORY) {
+    return decode.status();
+  }
   if (options.json) {
     Json all = document(*made);
     all["decode"] = measured ? decode->json() : Json();

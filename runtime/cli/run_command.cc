@@ -55,8 +55,8 @@ Result<Ready> prepare(const RunOptions& options) {
                             std::to_string(plan->max_tokens) + "; raise it or shorten the input");
   }
   COLIBRI_ASSIGN(ready.model, engine::Model::load(std::move(plan)));
-  if (!options.expert_usage.empty() && ready.model->store() == nullptr) {
-    return unsupported("--expert-usage: no layer of the model has experts");
+  if (!options.expert_usage.empty()) {
+    COLIBRI_TRY(ready.model->check_store("there is no use of them to count").at("--expert-usage"));
   }
   if (!options.route_trace.empty()) {
     COLIBRI_TRY(ready.model->record_routes(options.route_trace));

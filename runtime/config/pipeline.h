@@ -59,6 +59,14 @@ enum class DirectIo { kAuto, kOn, kOff };
 
 enum class Numerics { kReproducible, kFastest };
 
+// Where the model lies and is computed.
+struct Placement {
+  enum class Kind { kAuto, kCpu, kDevice };
+  Kind kind = Kind::kAuto;  // kAuto: a device of a plugin that the pipeline asks for, or the CPU
+  std::string plugin = {};  // of kDevice: whose device
+  uint32_t device = 0;      // of kDevice: its number
+};
+
 // context.max_tokens: auto is the model's own limit, but at most this.
 constexpr uint32_t kAutoContextTokens = 4096;
 
@@ -84,6 +92,12 @@ struct Pipeline {
   } plugins;
 
   Numerics numerics = Numerics::kReproducible;
+
+  Placement placement;
+
+  struct Devices {
+    double memory = 0;  // part of a device's free memory that may be taken, in (0, 1]
+  } devices;
 
   struct Threads {
     std::optional<uint32_t> count;   // nullopt = auto

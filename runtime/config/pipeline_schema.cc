@@ -155,6 +155,15 @@ constexpr Choice kNumerics[] = {
     {"fastest", static_cast<int64_t>(Numerics::kFastest)},
 };
 
+constexpr Field kDevices[] = {
+    field<&Pipeline::Devices::memory, &kFractionType>({
+        .name = "memory",
+        .fallback = "0.85",
+        .doc = "The part of a device's free memory that may be taken.",
+    }),
+};
+constexpr Table kDevicesTable = {"devices", kDevices};
+
 constexpr Field kThreads[] = {
     field<&Pipeline::Threads::count>({
         .name = "count",
@@ -391,6 +400,16 @@ constexpr Field kPipeline[] = {
                "`fastest`: approximate ones too, which changes the answer.",
         .choices = kNumerics,
     }),
+    field<&Pipeline::placement>({
+        .name = "placement",
+        .fallback = "auto",
+        .doc = "Where the model lies and is computed, all of it. A device: there, or not at all. "
+               "`cpu`: in this machine's memory. `auto`: on the first device that has room for it "
+               "of the plugins that `plugins.prefer` or `plugins.operators` names (with `numerics: "
+               "fastest` of any), else on the CPU, and a warning says why. A device has bytes of "
+               "its own, so this changes the answer.",
+    }),
+    field<&Pipeline::devices>(part({.name = "devices", .doc = "Devices."}, kDevicesTable)),
     field<&Pipeline::threads>(part({.name = "threads", .doc = "Threads."}, kThreadsTable)),
     field<&Pipeline::experts>(
         part({.name = "experts", .doc = "Where expert weights live."}, kExpertsTable)),

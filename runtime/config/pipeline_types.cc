@@ -76,6 +76,65 @@ void read_budget(const Field& field, const Value& value, const std::string& key,
   }
 }
 
+// ---- placement, devices ----
+
+std::string placement_text(const Field&) {
+  return "auto, cpu, or a device: a plugin id, or one with a number (cuda:1)";
+}
+
+Json placement_json(const Field&) {
+  return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*(:[0-9]{1,3})?$"}};
+}
+
+// nullopt if the text is none.
+std::optional<Placement> placement_of(std::string_view text) {
+  if (text == "auto") return Placement{};
+  if (text == "cpu") return Placement{.kind = Placement::Kind::kCpu};
+  const size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view id = text.substr(0, colon);
+  const std::string_view number = text.substr(std::min(colon + 1, text.size()));
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
+  const bool is_id = !id.empty() && kLetters.find(id[0]) != id.npos &&
+                     id.find_first_not_of(std::string(kLetters) + "0123456789_") == id.npos;
+  const bool has_number = colon < text.size();
+  const bool is_number =
+      !number.empty() && number.size() <= 3 && number.find_first_not_of(kDigits) == number.npos;
+  if (!is_id || (has_number && !is_number)) return {};
+  Placement placement = {.kind = Placement::Kind::kDevice, .plugin = std::string(id)};
+  for (const char digit : number) {
+    placement.device = 10 * placement.device + static_cast<uint32_t>(digit - '0');
+  }
+  return placement;
+}
+
+void read_placement(const Field& field, const Value& value, const std::string& key, void* member,
+                    Problems& problems) {
+  const auto placement = value.is_scalar() ? placement_of(value.text) : std::nullopt;
+  if (placement) {
+    *static_cast<Placement*>(member) = *placement;
+  } else {
+    problems.add(value.position, key, mismatch(field, value));
+  }
+}
+
+std::string fraction_text(const Field&) {
+  return "a number above 0, at most 1";
+}
+
+Json fraction_json(const Field&) {
+  return {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}};
+}
+
+void read_fraction(const Field& field, const Value& value, const std::string& key, void* member,
+                   Problems& problems) {
+  const std::optional<double> number = to_number(value);
+  if (number && *number > 0 && *number <= 1) {
+    *static_cast<double*>(member) = *number;
+  } else {
+    problems.add(value.position, key, mismatch(field, value));
+  }
+}
+
 // ---- model.quantize ----
 
 std::string quantize_text(const Field& field) {
@@ -284,6 +343,9 @@ Result<Budget> parse_budget(std::string_view text) {
 }
 
 constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
+constexpr FieldType kPlacementType = {placement_text, placement_json, read_placement, nullptr,
+                                      true};
+constexpr FieldType kFractionType = {fraction_text, fraction_json, read_fraction};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};
 constexpr FieldType kArchitectureType = {architecture_text, name_json, read_name,
                                          normalise_architecture, true};

@@ -10,6 +10,8 @@
 namespace colibri::config {
 
 extern const FieldType kBudgetType;         // Budget
+extern const FieldType kPlacementType;      // Placement
+extern const FieldType kFractionType;       // double, above 0 and at most 1
 extern const FieldType kQuantizeType;       // Quantize: a preset's name, or a map
 extern const FieldType kArchitectureType;   // std::string: auto, a name, or a resolved path
 extern const FieldType kChatTemplateType;   // std::string: auto, a name, or a resolved path
@@ -22,6 +24,8 @@ extern const FieldType kPinsType;           // std::map<std::string, std::string
 
 template <>
 inline constexpr const FieldType* kTypeOf<Budget> = &kBudgetType;
+template <>
+inline constexpr const FieldType* kTypeOf<Placement> = &kPlacementType;
 template <>
 inline constexpr const FieldType* kTypeOf<Quantize> = &kQuantizeType;
 template <>

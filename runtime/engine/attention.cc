@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of a layer: grouped queries, and multi-head latent attention.
+#include <cstring>
+
 #include "runtime/engine/arguments.h"
 #include "runtime/engine/batch.h"
 #include "runtime/engine/context.h"
@@ -30,7 +32,7 @@ Status Batch::attend(const Layer& layer, size_t index, const Leaving& leaving) {
   const auto prepare = quantize_arguments(normed, work_.normed_prepared.view(rows_));
   COLIBRI_TRY(runner_.run_light(rows_, {{layer.quantize_attention_input, &prepare}}));
   COLIBRI_TRY(layer.mla ? attend_mla(*layer.mla, leaving) : attend_gqa(*layer.gqa, leaving));
-  if (leaving.index != nullptr) work_.residual.gather(leaving.index, leaving.rows);
+  if (leaving.index.host != nullptr) COLIBRI_TRY(gather_residual(leaving.index.host, leaving.rows));
   const colibri_tensor attended = work_.attended.view(leaving.rows);
   const colibri_tensor attended_prepared = work_.attended_prepared.view(leaving.rows);
   const auto prepare_out = quantize_arguments(attended, attended_prepared);
@@ -46,7 +48,7 @@ Status Batch::attend_gqa(const GqaAttention& attention, const Leaving& leaving) 
   const colibri_tensor normed_prepared = work_.normed_prepared.view(rows_);
   const colibri_tensor q = work_.q.view(leaving.rows);
   const colibri_tensor k = work_.k.view(rows_), v = work_.v.view(rows_);
-  const Product q_product(attention.q, normed, normed_prepared, q, leaving.index);
+  const Product q_product(attention.q, normed, normed_prepared, q, leaving.index.there);
   const Product k_product(attention.k, normed, normed_prepared, k);
   const Product v_product(attention.v, normed, normed_prepared, v);
   COLIBRI_TRY(runner_.run({{attention.q.op, q_product.get()},
@@ -81,7 +83,7 @@ Status Batch::attend_gqa(const GqaAttention& attention, const Leaving& leaving) 
   attend.k_cache = k_cache_.data();
   attend.v_cache = v_cache_.data();
   if (attention.sinks != nullptr) {
-    attend.sink = static_cast<const float*>(attention.sinks->tensor.buffer);
+    attend.sink = reinterpret_cast<const float*>(address(attention.sinks->tensor));
   }
   return runner_.run({{attention.attention, &attend}});
 }
@@ -99,7 +101,7 @@ Status Batch::attend_mla(const MlaAttention& attention, const Leaving& leaving) 
   const bool has_q_latent = attention.q_down.op != nullptr;
   const Linear& q_first = has_q_latent ? attention.q_down : attention.q_up;
   const Product q_first_product(q_first, normed, normed_prepared, has_q_latent ? q_latent : q,
-                                leaving.index);
+                                leaving.index.there);
   const Product kv_product(attention.kv_down, normed, normed_prepared, kv);
   COLIBRI_TRY(
       runner_.run({{q_first.op, q_first_product.get()}, {attention.kv_down.op, kv_product.get()}}));
@@ -130,7 +132,7 @@ Status Batch::attend_mla(const MlaAttention& attention, const Leaving& leaving) 
   const colibri_tensor heads = heads_of(q, spec.heads);
   const colibri_tensor absorbed = work_.absorbed.view(wanted * spec.heads);
   const colibri_tensor mixed = work_.mixed.view(wanted * spec.heads);
-  number_heads(wanted);
+  COLIBRI_TRY(number_heads(wanted));
   COLIBRI_TRY(run_heads(attention.k_absorb, columns(heads, 0, nope), absorbed));
   auto attend = arguments<colibri_mla_attention_args>();
   attend.q_latent = absorbed;
@@ -143,15 +145,32 @@ Status Batch::attend_mla(const MlaAttention& attention, const Leaving& leaving) 
   return run_heads(attention.v_up, mixed, heads_of(work_.attended.view(wanted), spec.heads));
 }
 
-void Batch::number_heads(int64_t rows) {
+Status Batch::gather_residual(const int32_t* index, int64_t n) {
+  const colibri_tensor rows = work_.residual.view(n);
+  const auto bytes = static_cast<uint64_t>(rows.stride[0]);
+  for (int64_t i = 0; i < n; ++i) {
+    if (index[i] == i) continue;
+    const uint64_t to = rows.offset + static_cast<uint64_t>(i) * bytes;
+    const uint64_t from = rows.offset + static_cast<uint64_t>(index[i]) * bytes;
+    if (runner_.queue() != nullptr) {
+      COLIBRI_TRY(runner_.queue()->move(work_.rows.data(), to, from, bytes));
+    } else {
+      std::memcpy(work_.rows.data() + to, work_.rows.data() + from, bytes);
+    }
+  }
+  return {};
+}
+
+Status Batch::number_heads(int64_t rows) {
   const int64_t heads = parts_.spec->heads;
   for (int64_t head = 0; head < heads; ++head) {
     work_.head_begin[head] = head * rows;
     for (int64_t row = 0; row < rows; ++row) {
-      work_.head_row[head * rows + row] = static_cast<int32_t>(row * heads + head);
+      work_.head_row.host[head * rows + row] = static_cast<int32_t>(row * heads + head);
     }
   }
   work_.head_begin[heads] = heads * rows;
+  return given(work_.head_row.host, work_.head_row.there, heads * rows).status();
 }
 
 Status Batch::run_heads(const HeadLinear& product, const colibri_tensor& input,
@@ -159,18 +178,19 @@ Status Batch::run_heads(const HeadLinear& product, const colibri_tensor& input,
   for (size_t head = 0; head < product.weights.size(); ++head) {
     weights_[head] = product.weights[head]->tensor;
   }
-  const Rows prepared_rows(COLIBRI_CODEC_Q8_32, input.shape[1], work_.head_prepared);
+  const Rows prepared_rows(COLIBRI_CODEC_Q8_32, input.shape[1], work_.rows.data(),
+                           work_.head_prepared);
   const auto prepare = quantize_arguments(input, prepared_rows.view(input.shape[0]));
   COLIBRI_TRY(runner_.run({{product.quantize_input, &prepare}}));
   auto call = arguments<colibri_grouped_matmul_args>();
   call.weights_per_group = 1;
   call.groups = parts_.spec->heads;
   call.group_begin = work_.head_begin;
-  call.row_index = work_.head_row;
+  call.row_index = work_.head_row.there;
   call.weight = weights_.data();
   call.input = product.quantize_input == nullptr ? input : prepare.output;
   call.output = output;
-  call.output_index = work_.head_row;
+  call.output_index = work_.head_row.there;
   return runner_.run({{product.op, &call}});
 }
 

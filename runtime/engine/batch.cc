@@ -12,12 +12,14 @@
 namespace colibri::engine {
 
 Result<std::unique_ptr<Batch>> Batch::create(const ForwardParts& parts, unsigned threads) {
-  COLIBRI_ASSIGN(PhaseRunner runner, PhaseRunner::create(threads, parts.scratch_bytes));
-  std::unique_ptr<Batch> batch(new Batch(parts, std::move(runner)));
+  auto runner = parts.device == nullptr ? PhaseRunner::create(threads, parts.scratch_bytes)
+                                        : PhaseRunner::create(*parts.device, parts.scratch_bytes);
+  if (!runner.ok()) return runner.status();
+  std::unique_ptr<Batch> batch(new Batch(parts, std::move(*runner)));
   if (parts.store != nullptr) {
     COLIBRI_ASSIGN(batch->visit_, experts::Visit::create(*parts.store));
   }
-  COLIBRI_ASSIGN(batch->work_, Workspace::create(*parts.spec, parts.max_rows));
+  COLIBRI_ASSIGN(batch->work_, Workspace::create(*parts.spec, parts.max_rows, parts.device));
   return batch;
 }
 
@@ -31,6 +33,7 @@ Batch::Batch(const ForwardParts& parts, PhaseRunner runner)
       k_cache_(static_cast<size_t>(parts.max_rows)),
       v_cache_(k_cache_.size()) {
   sequences_.reserve(k_cache_.size());
+  if (parts.device_experts != nullptr) on_device_.reserve(static_cast<size_t>(parts.spec->experts));
 }
 
 Status Batch::check(const Chunk& chunk) const {
@@ -70,6 +73,18 @@ Status Batch::check(std::span<const Chunk> chunks) const {
 
 Status Batch::forward(std::span<const Chunk> chunks, float* logits, const RunLimits& limits) {
   COLIBRI_TRY(check(chunks));
+  Status status = compute(chunks, logits, limits);
+  if (runner_.queue() != nullptr) {
+    // Also after a failure: nothing uses the sequences any more.
+    Status done = runner_.queue()->wait();
+    if (status.ok()) status = std::move(done);
+  }
+  COLIBRI_TRY(std::move(status));
+  for (const Chunk& chunk : chunks) chunk.context->tokens_ += chunk.rows();
+  return {};
+}
+
+Status Batch::compute(std::span<const Chunk> chunks, float* logits, const RunLimits& limits) {
   const bool decode = std::all_of(chunks.begin(), chunks.end(),
                                   [](const Chunk& chunk) { return chunk.ids.size() == 1; });
   const unsigned planned = decode ? parts_.decode_threads : threads();
@@ -81,9 +96,7 @@ Status Batch::forward(std::span<const Chunk> chunks, float* logits, const RunLim
     COLIBRI_TRY(head(wanted_, next));
     next += wanted_ * parts_.spec->vocabulary;
   }
-  COLIBRI_TRY(check_finite(chunks, logits));
-  for (const Chunk& chunk : chunks) chunk.context->tokens_ += chunk.rows();
-  return {};
+  return check_finite(chunks, logits);
 }
 
 void Batch::next_rows(std::span<const Chunk> chunks, Cursor& at) {
@@ -95,11 +108,11 @@ void Batch::next_rows(std::span<const Chunk> chunks, Cursor& at) {
     sequences_.push_back(chunk.context);
     for (; at.row < chunk.rows() && rows_ < parts_.max_rows; ++at.row, ++rows_) {
       const auto position = static_cast<int32_t>(chunk.context->tokens() + at.row);
-      work_.ids[rows_] = chunk.ids[static_cast<size_t>(at.row)];
+      work_.ids.host[rows_] = chunk.ids[static_cast<size_t>(at.row)];
       work_.position[rows_] = position;
       work_.sequence[rows_] = sequence;
       if (at.row < chunk.rows() - chunk.logits_rows()) continue;
-      work_.wanted[wanted_] = static_cast<int32_t>(rows_);
+      work_.wanted.host[wanted_] = static_cast<int32_t>(rows_);
       work_.wanted_position[wanted_] = position;
       work_.wanted_sequence[wanted_++] = sequence;
     }
@@ -107,10 +120,37 @@ void Batch::next_rows(std::span<const Chunk> chunks, Cursor& at) {
   }
 }
 
+Result<const int32_t*> Batch::given(const int32_t* list, int32_t* there, int64_t n) {
+  if (runner_.queue() == nullptr || n == 0) return list;
+  const auto offset =
+      static_cast<uint64_t>(reinterpret_cast<std::byte*>(there) - work_.rows.data());
+  COLIBRI_TRY(runner_.queue()->copy_in(work_.rows.data(), offset, list,
+                                       static_cast<uint64_t>(n) * sizeof(*list)));
+  return static_cast<const int32_t*>(there);
+}
+
+Status Batch::fetch(const SharedList<int32_t>& list, int64_t n) {
+  if (runner_.queue() == nullptr) return {};
+  const auto offset =
+      static_cast<uint64_t>(reinterpret_cast<std::byte*>(list.there) - work_.rows.data());
+  COLIBRI_TRY(runner_.queue()->copy_out(list.host, work_.rows.data(), offset,
+                                        static_cast<uint64_t>(n) * sizeof(*list.host)));
+  return runner_.queue()->wait();
+}
+
+colibri_tensor Batch::at(colibri_tensor view, int32_t* there) const {
+  auto* const address = reinterpret_cast<std::byte*>(there);
+  view.buffer = parts_.device == nullptr ? address : work_.rows.data();
+  view.offset = parts_.device == nullptr ? 0 : static_cast<uint64_t>(address - work_.rows.data());
+  return view;
+}
+
 Status Batch::pass(const RunLimits& limits) {
+  COLIBRI_TRY(given(work_.ids.host, work_.ids.there, rows_).status());
+  COLIBRI_TRY(given(work_.wanted.host, work_.wanted.there, wanted_).status());
   auto embed = arguments<colibri_embed_args>();
   embed.table = parts_.layers->embedding->tensor;
-  embed.ids = vector(rows_, work_.ids);
+  embed.ids = at(vector(rows_), work_.ids.there);
   embed.ids.dtype = COLIBRI_CODEC_I32;
   embed.output = work_.residual.view(rows_);
   COLIBRI_TRY(runner_.run_light(rows_, {{parts_.layers->embed, &embed}}));
@@ -120,10 +160,12 @@ Status Batch::pass(const RunLimits& limits) {
 }
 
 Status Batch::run_layers(const RunLimits& limits) {
-  const Leaving all = {rows_, nullptr, work_.position, sequence()};
+  const Leaving all = {rows_, {}, work_.position, sequence()};
   Leaving last = all;
   if (wanted_ < rows_) {
-    last = {wanted_, work_.wanted, work_.wanted_position,
+    last = {wanted_,
+            {work_.wanted.host, work_.wanted.there},
+            work_.wanted_position,
             sequence() == nullptr ? nullptr : work_.wanted_sequence};
   }
   const uint64_t step = parts_.store == nullptr ? 0 : parts_.store->next_step();
@@ -148,13 +190,34 @@ Status Batch::head(int64_t rows, float* logits) {
   const auto prepare = quantize_arguments(normed, normed_prepared);
   COLIBRI_TRY(runner_.run_light(rows, {{layers.quantize_head_input, &prepare}}));
   const int64_t vocabulary = parts_.spec->vocabulary;
-  const Product head(layers.head, normed, normed_prepared,
-                     matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, vocabulary, logits));
-  COLIBRI_TRY(runner_.run({{layers.head.op, head.get()}}));
+  if (runner_.queue() != nullptr) {
+    COLIBRI_TRY(head_on_device(rows, logits));
+  } else {
+    const Product head(layers.head, normed, normed_prepared,
+                       matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, vocabulary, logits));
+    COLIBRI_TRY(runner_.run({{layers.head.op, head.get()}}));
+  }
   const float scale = parts_.spec->logits_scale;
   if (scale == 1) return {};
   for (int64_t i = 0; i < rows * vocabulary; ++i) logits[i] *= scale;
   return {};
+}
+
+Status Batch::head_on_device(int64_t rows, float* logits) {
+  const Linear& head = parts_.layers->head;
+  const int64_t vocabulary = parts_.spec->vocabulary;
+  const int64_t step = Workspace::head_rows(parts_.max_rows);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    const int64_t n = std::min(step, rows - begin);
+    const colibri_tensor output = work_.head_logits.view(n);
+    const Product product(head, work_.normed.view(begin, n), work_.normed_prepared.view(begin, n),
+                          output);
+    COLIBRI_TRY(runner_.run({{head.op, product.get()}}));
+    COLIBRI_TRY(runner_.queue()->copy_out(
+        logits + begin * vocabulary, static_cast<const std::byte*>(output.buffer), output.offset,
+        static_cast<uint64_t>(n * vocabulary) * sizeof(float)));
+  }
+  return runner_.queue()->wait();
 }
 
 Status Batch::check_finite(std::span<const Chunk> chunks, const float* logits) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/status.h"
+#include "runtime/engine/device_experts.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/limits.h"
 #include "runtime/engine/phase.h"
@@ -30,7 +31,9 @@ struct ForwardParts {
   const model::ModelSpec* spec = nullptr;
   const Layers* layers = nullptr;
   const RopeTable* rope = nullptr;
-  experts::Store* store = nullptr;                   // null = no layer has experts
+  const plugin::Device* device = nullptr;            // that all of the model lies on; null = none
+  const DeviceExperts* device_experts = nullptr;     // on a device: all of the model's
+  experts::Store* store = nullptr;                   // null = no layer has experts, or a device all
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
   int64_t max_rows = 1;         // rows of one pass over the layers
@@ -53,7 +56,7 @@ struct Chunk {
   }
 };
 
-// Threads, and all memory that a pass needs besides the sequences. Used by one thread at a time;
+// Threads or a device's queue, and all memory that a pass needs besides the sequences. Used by one thread at a time;
 // batches of one model are independent. Nothing is allocated after create(), but for messages of
 // failures.
 class Batch {
@@ -82,7 +85,7 @@ class Batch {
   // the others are done when their keys and values are in the cache.
   struct Leaving {
     int64_t rows = 0;
-    const int32_t* index = nullptr;  // [rows] into the pass's, ascending; null = all of them
+    SharedList<const int32_t> index;  // [rows] into the pass's, ascending; null = all of them
     const int32_t* position = nullptr;
     const int32_t* sequence = nullptr;  // into sequences_; null = all are of the only one
   };
@@ -90,6 +93,7 @@ class Batch {
     size_t chunk = 0;
     int64_t row = 0;  // of that chunk
   };
+  Status compute(std::span<const Chunk> chunks, float* logits, const RunLimits& limits);
   Status check(std::span<const Chunk> chunks) const;
   Status check(const Chunk& chunk) const;
   // Makes a pass of the next rows of the chunks, as many as fit.
@@ -98,7 +102,17 @@ class Batch {
   Status run_layers(const RunLimits& limits);
   // Logits of the first rows that left the last layer.
   Status head(int64_t rows, float* logits);
+  // Their product, some rows at a time: the device has no room for the logits of all.
+  Status head_on_device(int64_t rows, float* logits);
   Status check_finite(std::span<const Chunk> chunks, const float* logits) const;
+  // A list of the host's as kernels find it: as it is, or on a device copied to `there`.
+  Result<const int32_t*> given(const int32_t* list, int32_t* there, int64_t n);
+  // What kernels wrote to a list is then in its host's part.
+  Status fetch(const SharedList<int32_t>& list, int64_t n);
+  // A view of what kernels find at `there`: of its buffer, on a device.
+  colibri_tensor at(colibri_tensor view, int32_t* there) const;
+  // Row i of the residual becomes row index[i], n rows; the index is ascending.
+  Status gather_residual(const int32_t* index, int64_t n);
   // Of the rows that enter a layer.
   const int32_t* sequence() const { return sequences_.size() == 1 ? nullptr : work_.sequence; }
 
@@ -108,7 +122,7 @@ class Batch {
   Status attend_gqa(const GqaAttention& attention, const Leaving& leaving);
   Status attend_mla(const MlaAttention& attention, const Leaving& leaving);
   // The groups of products of each head (Workspace::head_row).
-  void number_heads(int64_t rows);
+  Status number_heads(int64_t rows);
   Status run_heads(const HeadLinear& product, const colibri_tensor& input,
                    const colibri_tensor& output);
 
@@ -127,6 +141,9 @@ class Batch {
   Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.
   Result<std::span<const experts::Visit::Lease>> next_wave();
+  // The chosen experts of one wave through their ffn.
+  Status run_wave(const RoutedFfn& routed, std::span<const experts::Visit::Lease> wave,
+                  int64_t rows);
   // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].
   struct Groups {
     int64_t count = 0;
@@ -135,6 +152,8 @@ class Batch {
   };
   Status run_ffn(const Ffn& ffn, const Groups& groups, std::span<const experts::Visit::Lease> wave,
                  int64_t rows, const colibri_tensor& output);
+  // A weight where it lies: in dense memory, or in an expert's bundle.
+  colibri_tensor view(const Placed& placed, const std::byte* bundle) const;
   // Adds rows of `branch` to the residual, times `weight` ([rows], or null).
   Status add(const Layer& layer, int64_t rows, const float* weight);
 
@@ -142,7 +161,8 @@ class Batch {
   PhaseRunner runner_;
   Workspace work_;
   Routing routing_;
-  std::unique_ptr<experts::Visit> visit_;         // null = no layer has experts
+  std::unique_ptr<experts::Visit> visit_;         // null = there is no store
+  std::vector<experts::Visit::Lease> on_device_;  // the wave of a layer whose experts lie there
   std::vector<colibri_tensor> weights_, biases_;  // of the groups of one product
   // Of the pass: its rows, how many logits are wanted, its contexts, and their caches of the layer
   // that is being computed.

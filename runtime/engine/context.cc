@@ -14,7 +14,7 @@ Result<std::unique_ptr<Context>> Context::create(const ForwardParts& parts, int6
                             std::to_string(parts.spec->max_tokens));
   }
   std::unique_ptr<Context> context(new Context(parts, max_tokens, std::move(batch)));
-  COLIBRI_ASSIGN(context->cache_, KvCache::create(*parts.spec, parts.kv, max_tokens));
+  COLIBRI_ASSIGN(context->cache_, KvCache::create(*parts.spec, parts.kv, max_tokens, parts.device));
   return context;
 }
 

@@ -15,18 +15,24 @@ namespace {
 // themselves; the rarest are not, and are the ones that are not resident.
 constexpr int64_t kChoicesPerExpert = 8;
 
-// A weight where it lies: in dense memory, or in an expert's bundle.
-colibri_tensor view(const Placed& placed, const std::byte* bundle) {
-  colibri_tensor tensor = placed.tensor;
-  if (bundle != nullptr) tensor.buffer = const_cast<std::byte*>(bundle) + placed.offset;
-  return tensor;
-}
-
 const float* values(const Placed* placed) {
-  return placed == nullptr ? nullptr : static_cast<const float*>(placed->tensor.buffer);
+  return placed == nullptr ? nullptr : reinterpret_cast<const float*>(address(placed->tensor));
+}
+const float* values(const colibri_tensor& tensor) {
+  return reinterpret_cast<const float*>(address(tensor));
 }
 
 }  // namespace
+
+colibri_tensor Batch::view(const Placed& placed, const std::byte* bundle) const {
+  colibri_tensor tensor = placed.tensor;
+  if (bundle == nullptr) return tensor;
+  std::byte* base = parts_.device_experts == nullptr ? const_cast<std::byte*>(bundle)
+                                                     : parts_.device_experts->memory();
+  tensor.buffer = base;
+  tensor.offset = static_cast<uint64_t>(bundle - base) + placed.offset;
+  return tensor;
+}
 
 std::optional<uint32_t> Batch::layer_to_read_ahead(size_t behind, int64_t rows,
                                                    int64_t last_rows) const {
@@ -53,7 +59,7 @@ Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step,
   if (layer.routed) COLIBRI_TRY(run_experts(*layer.routed, rows));
   if (layer.always.gate_up == nullptr) return {};
   const bool weighed = layer.routed && layer.routed->shared_gate.op != nullptr;
-  return add(layer, rows, weighed ? work_.shared_weight : nullptr);
+  return add(layer, rows, weighed ? values(work_.shared_weight.view(rows)) : nullptr);
 }
 
 Status Batch::run_always(const Ffn& ffn, int64_t rows) {
@@ -71,51 +77,71 @@ Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t ste
   COLIBRI_TRY(runner_.run({{routed.router.op, router.get()}}));
   auto choose = arguments<colibri_router_args>();
   choose.input = logits;
-  choose.expert = matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.chosen);
+  choose.expert =
+      at(matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k), work_.chosen.there);
   choose.expert.stride[0] = top_k * 4;
   choose.expert.stride[1] = 4;
-  choose.score = matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, top_k, work_.score);
+  choose.score = work_.score.view(rows);
   choose.select_bias = values(routed.select_bias);
   COLIBRI_TRY(runner_.run_light(rows, {{routed.choose, &choose}}));
 
+  COLIBRI_TRY(fetch(work_.chosen, rows * top_k));
+  const int32_t* const chosen = work_.chosen.host;
   for (int64_t i = 0; i < rows * top_k; ++i) {
-    if (work_.chosen[i] >= 0 && work_.chosen[i] < parts_.spec->experts) continue;
+    if (chosen[i] >= 0 && chosen[i] < parts_.spec->experts) continue;
     return internal_error("plugin " + routed.choose->choice().plugin->id() +
-                          ": the router chose expert " + std::to_string(work_.chosen[i]) + " of " +
+                          ": the router chose expert " + std::to_string(chosen[i]) + " of " +
                           std::to_string(parts_.spec->experts));
   }
   if (parts_.route_trace != nullptr) {
     COLIBRI_TRY(
-        parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), work_.chosen));
+        parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), chosen));
   }
-  routing_.begin(work_.chosen, rows);
+  routing_.begin(chosen, rows);
+  if (visit_ == nullptr) return {};
   COLIBRI_TRY(visit_->begin(step, routed.index, routing_.distinct()));
   if (ahead) visit_->read_ahead(*ahead);
   return {};
 }
 
+Status Batch::run_wave(const RoutedFfn& routed, std::span<const experts::Visit::Lease> wave,
+                       int64_t rows) {
+  routing_.begin_wave();
+  for (const experts::Visit::Lease& lease : wave) {
+    routing_.add(static_cast<int32_t>(lease.expert));
+  }
+  const int64_t product_rows = routing_.group_begin()[routing_.groups()];
+  COLIBRI_ASSIGN(const int32_t* token_of_row,
+                 given(routing_.token_of_row(), work_.token_of_row, product_rows));
+  const Groups groups = {routing_.groups(), routing_.group_begin(), token_of_row};
+  return run_ffn(routed.expert, groups, wave, rows, work_.expert_out.view(product_rows));
+}
+
 Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
-  for (;;) {
+  if (parts_.device_experts != nullptr) {
+    on_device_.clear();
+    for (const int32_t expert : routing_.distinct()) {
+      const auto number = static_cast<uint32_t>(expert);
+      on_device_.push_back({number, parts_.device_experts->bundle(routed.index, number)});
+    }
+    COLIBRI_TRY(run_wave(routed, on_device_, rows));
+  }
+  while (visit_ != nullptr) {
     COLIBRI_ASSIGN(const auto wave, next_wave());
     if (wave.empty()) break;
-    routing_.begin_wave();
-    for (const experts::Visit::Lease& lease : wave) {
-      routing_.add(static_cast<int32_t>(lease.expert));
-    }
-    const Groups groups = {routing_.groups(), routing_.group_begin(), routing_.token_of_row()};
-    const int64_t product_rows = groups.begin[groups.count];
-    COLIBRI_TRY(run_ffn(routed.expert, groups, wave, rows, work_.expert_out.view(product_rows)));
+    COLIBRI_TRY(run_wave(routed, wave, rows));
   }
 
+  COLIBRI_ASSIGN(const int32_t* row_of_pair,
+                 given(routing_.row_of_pair(), work_.row_of_pair, rows * parts_.spec->top_k));
   auto combine = arguments<colibri_combine_args>();
   combine.residual = work_.residual.view(rows);
   combine.row = work_.expert_out.view(rows * parts_.spec->top_k);
-  combine.row_index = routing_.row_of_pair();
-  combine.weight = work_.score;
+  combine.row_index = row_of_pair;
+  combine.weight = values(work_.score.view(rows));
   combine.output = work_.residual.view(rows);
-  const Product shared(
-      routed.shared_gate, work_.normed.view(rows), work_.normed_prepared.view(rows),
-      matrix(COLIBRI_CODEC_F32, COLIBRI_LAYOUT_ROWS, rows, 1, work_.shared_weight));
+  const Product shared(routed.shared_gate, work_.normed.view(rows),
+                       work_.normed_prepared.view(rows), work_.shared_weight.view(rows));
   return runner_.run_light(rows,
                            {{routed.combine, &combine}, {routed.shared_gate.op, shared.get()}});
 }
@@ -139,7 +165,7 @@ Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
     biases_[2 * i + 1] = view(*ffn.up_bias, wave[i].data);
   }
   const Rows inner(prepared(*ffn.down) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32, ffn.gate->rows(),
-                   work_.inner);
+                   work_.rows.data(), work_.inner);
   auto gate_up = arguments<colibri_grouped_matmul_args>();
   gate_up.weights_per_group = 2;
   gate_up.groups = groups.count;

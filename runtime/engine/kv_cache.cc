@@ -60,16 +60,18 @@ uint64_t KvCache::bytes(const model::ModelSpec& spec, uint32_t codec, int64_t ma
   return spec.layers.size() * (align_up(view_bytes(view.k)) + align_up(view_bytes(view.v)));
 }
 
-Result<KvCache> KvCache::create(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens) {
+Result<KvCache> KvCache::create(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens,
+                                const plugin::Device* device) {
   KvCache cache;
-  COLIBRI_ASSIGN(cache.memory_, Memory::allocate(bytes(spec, codec, max_tokens),
-                                                 "the key-value cache (context.max_tokens)"));
-  std::byte* at = cache.memory_.data();
+  COLIBRI_ASSIGN(cache.memory_, Block::allocate(device, bytes(spec, codec, max_tokens),
+                                                "the key-value cache (context.max_tokens)"));
+  uint64_t at = 0;
   for (size_t layer = 0; layer < spec.layers.size(); ++layer) {
     Views view = views(spec, codec, max_tokens);
-    view.k.buffer = at;
+    view.k.buffer = view.v.buffer = cache.memory_.data();
+    view.k.offset = at;
     at += align_up(view_bytes(view.k));
-    view.v.buffer = at;
+    view.v.offset = at;
     at += align_up(view_bytes(view.v));
     cache.k_.push_back(view.k);
     cache.v_.push_back(view.v);

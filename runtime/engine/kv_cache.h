@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "colibri/kernels.h"
-#include "runtime/base/memory.h"
 #include "runtime/base/status.h"
+#include "runtime/engine/block.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::engine {
@@ -16,13 +16,15 @@ namespace colibri::engine {
 class KvCache {
  public:
   static uint64_t bytes(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens);
-  static Result<KvCache> create(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens);
+  // device: null = the host's memory.
+  static Result<KvCache> create(const model::ModelSpec& spec, uint32_t codec, int64_t max_tokens,
+                                const plugin::Device* device = nullptr);
 
   const colibri_tensor* k(size_t layer) const { return &k_[layer]; }
   const colibri_tensor* v(size_t layer) const { return &v_[layer]; }
 
  private:
-  Memory memory_;
+  Block memory_;
   std::vector<colibri_tensor> k_, v_;  // by layer
 };
 

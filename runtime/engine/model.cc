@@ -12,9 +12,22 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   std::unique_ptr<Model> model(new Model(std::move(plan)));
   Plan& made = *model->plan_;
   COLIBRI_ASSIGN(const auto pool, ThreadPool::create(made.threads));
-  COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens));
-  COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool));
-  COLIBRI_TRY(model->load_experts(*pool));
+  std::optional<plugin::DeviceQueue> queue;
+  if (made.device != nullptr) {
+    COLIBRI_ASSIGN(plugin::DeviceQueue created, plugin::DeviceQueue::create(*made.device));
+    queue.emplace(std::move(created));
+  }
+  plugin::DeviceQueue* const to = queue ? &*queue : nullptr;
+  COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens, to));
+  COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool, to));
+  if (to == nullptr) {
+    COLIBRI_TRY(model->load_experts(*pool));
+  } else if (made.expert_files) {
+    COLIBRI_ASSIGN(
+        DeviceExperts experts,
+        DeviceExperts::load(made.device_experts(), *made.expert_files->source(), *pool, *to));
+    model->device_experts_.emplace(std::move(experts));
+  }
   // What was read does not stay in memory twice where memory is short.
   if (model->store_ != nullptr && !model->store_->holds_all()) made.source->files().drop_cache();
   return model;
@@ -39,17 +52,20 @@ Status Model::load_experts(ThreadPool& pool) {
   return store_->holds_all() ? store_->load_all(pool) : Status();
 }
 
+Status Model::check_store(const char* lacking) const {
+  if (store_ != nullptr) return {};
+  return unsupported((plan_->expert_files ? "all experts lie on " + plan_->device->name()
+                                          : std::string("no layer of the model has experts")) +
+                     ": " + lacking);
+}
+
 Status Model::set_expert_budget(uint64_t bytes) {
-  if (store_ == nullptr) {
-    return unsupported("no layer of the model has experts: there is no budget to set");
-  }
+  COLIBRI_TRY(check_store("there is no budget to set"));
   return store_->set_budget(bytes);
 }
 
 Status Model::record_routes(const std::filesystem::path& path) {
-  if (store_ == nullptr) {
-    return unsupported("no layer of the model has experts: there are no routes to record");
-  }
+  COLIBRI_TRY(check_store("there are no routes to record"));
   const experts::StoreShape& shape = store_->shape();
   COLIBRI_ASSIGN(route_trace_, experts::RouteTraceWriter::create(path, shape, shape.slot_bytes));
   return {};
@@ -64,6 +80,8 @@ ForwardParts Model::forward_parts() const {
   parts.spec = &plan_->spec;
   parts.layers = &plan_->layers;
   parts.rope = &rope_;
+  parts.device = plan_->device.get();
+  parts.device_experts = device_experts_ ? &*device_experts_ : nullptr;
   parts.store = store_.get();
   parts.route_trace = route_trace_.get();
   parts.kv = plan_->pipeline.context.kv;

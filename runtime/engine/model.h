@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
-#include "runtime/base/memory.h"
 #include "runtime/base/status.h"
+#include "runtime/engine/block.h"
 #include "runtime/engine/context.h"
+#include "runtime/engine/device_experts.h"
 #include "runtime/engine/plan.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/sampling.h"
@@ -29,7 +31,11 @@ class Model {
   const Plan& plan() const { return *plan_; }
   const model::ModelSpec& spec() const { return plan_->spec; }
   const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
-  const experts::Store* store() const { return store_.get(); }  // null = no layer has experts
+  // null = no layer has experts, or all experts lie on a device.
+  const experts::Store* store() const { return store_.get(); }
+
+  // Why there is no store(), and so: `lacking`. [any]
+  Status check_store(const char* lacking) const;
 
   // Another budget for experts from now on, also of calls in progress; it changes no answer. Refuses
   // one below two experts, and leaves the old one when there is no memory. [any]
@@ -55,8 +61,9 @@ class Model {
   ForwardParts forward_parts() const;
 
   std::unique_ptr<Plan> plan_;
-  Memory dense_;
+  Block dense_;
   RopeTable rope_;
+  std::optional<DeviceExperts> device_experts_;
   std::unique_ptr<experts::Store> store_;
   std::unique_ptr<experts::RouteTraceWriter> route_trace_;  // null = routes are not recorded
 };

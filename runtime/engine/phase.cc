@@ -21,7 +21,34 @@ Result<PhaseRunner> PhaseRunner::create(unsigned threads, uint64_t scratch_bytes
   return runner;
 }
 
+Result<PhaseRunner> PhaseRunner::create(const plugin::Device& device, uint64_t scratch_bytes) {
+  COLIBRI_ASSIGN(PhaseRunner runner, create(1, 0));
+  COLIBRI_ASSIGN(runner.device_scratch_,
+                 plugin::DeviceMemory::allocate(device, scratch_bytes, "kernel scratch"));
+  COLIBRI_ASSIGN(plugin::DeviceQueue queue, plugin::DeviceQueue::create(device));
+  runner.queue_.emplace(std::move(queue));
+  return runner;
+}
+
+Status PhaseRunner::run_on_device(std::initializer_list<Call> calls) {
+  for (const Call& call : calls) {
+    if (call.what == nullptr) continue;
+    if (recorder_ != nullptr) recorder_->begin_phase(Recorder::Phase::Kind::kOperators);
+    const auto started = recorder_ == nullptr ? Recorder::Time() : Recorder::Clock::now();
+    Status status = queue_->run(call.what->state(), call.arguments,
+                                call.what->scratch_bytes() == 0 ? nullptr : device_scratch_.data());
+    if (recorder_ != nullptr) {  // whose times are those of the work, not of putting it in
+      if (status.ok()) status = queue_->wait();
+      recorder_->add(0, call.what, started);
+      recorder_->end_phase();
+    }
+    if (!status.ok()) return status.at(call.what->description());
+  }
+  return {};
+}
+
 Status PhaseRunner::run(std::initializer_list<Call> calls, unsigned threads) {
+  if (queue_) return run_on_device(calls);
   struct Part {
     const Call* call;
     int64_t first;  // of the call's tasks, in the numbering of the phase

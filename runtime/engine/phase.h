@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running operators on threads: a phase is up to a few independent operators whose tasks share one
-// pass over the pool, because waking and joining threads costs more than a small operator.
+// Running operators. On threads a phase is up to a few independent operators whose tasks share one
+// pass over the pool, because waking and joining threads costs more than a small operator. On a
+// device a phase goes into its queue.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/engine/operator.h"
 #include "runtime/engine/recorder.h"
+#include "runtime/plugin/device.h"
 
 namespace colibri::engine {
 
@@ -20,13 +23,16 @@ struct Call {
   const void* arguments = nullptr;  // the struct of its operator
 };
 
-// One thread's way to the pool, with scratch memory for each worker. Allocates nothing after
-// create().
+// One thread's way to the pool, with scratch memory for each worker, or to a device. Allocates
+// nothing after create().
 class PhaseRunner {
  public:
   // scratch_bytes per worker.
   static Result<PhaseRunner> create(unsigned threads, uint64_t scratch_bytes);
+  // scratch_bytes: for any operator. What is run has happened after queue()->wait().
+  static Result<PhaseRunner> create(const plugin::Device& device, uint64_t scratch_bytes);
 
+  plugin::DeviceQueue* queue() { return queue_ ? &*queue_ : nullptr; }  // null = threads compute
   void use_threads(unsigned threads) { threads_ = threads; }
   unsigned threads() const { return threads_; }
   ThreadPool& pool() const { return *pool_; }
@@ -47,12 +53,15 @@ class PhaseRunner {
 
   PhaseRunner() = default;
   Status run(std::initializer_list<Call> calls, unsigned threads);
+  Status run_on_device(std::initializer_list<Call> calls);
 
   std::unique_ptr<ThreadPool> pool_;
   unsigned threads_ = 1;
   Memory scratch_;
   uint64_t scratch_bytes_ = 0;
   Recorder* recorder_ = nullptr;
+  plugin::DeviceMemory device_scratch_;
+  std::optional<plugin::DeviceQueue> queue_;
 };
 
 }  // namespace colibri::engine

@@ -29,8 +29,8 @@ Result<std::unique_ptr<Plan>> Plan::make(config::Pipeline pipeline, uint32_t seq
   COLIBRI_TRY(plan->negotiate(machine_root));
   COLIBRI_TRY(plan->open_model());
   COLIBRI_TRY(plan->open_plugins());
-  COLIBRI_TRY(plan->plan_operators());
-  COLIBRI_TRY(plan->plan_memory());
+  COLIBRI_TRY(plan->plan_context());
+  COLIBRI_TRY(plan->place_model());
   return plan;
 }
 
@@ -72,7 +72,7 @@ Status Plan::open_plugins() {
   return {};
 }
 
-Status Plan::plan_operators() {
+Status Plan::plan_context() {
   const auto most = std::min<int64_t>(spec.max_tokens, INT32_MAX);
   max_tokens = pipeline.context.max_tokens.value_or(
       static_cast<uint32_t>(std::min<int64_t>(most, config::kAutoContextTokens)));
@@ -82,7 +82,12 @@ Status Plan::plan_operators() {
         " tokens are more than the model was made for, " + std::to_string(most));
   }
   max_rows = std::min<int64_t>(pipeline.context.prefill_chunk, max_tokens * sequences);
-  auto made = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
+  return {};
+}
+
+Status Plan::plan_operators() {
+  auto made = plugin::KernelChooser::create(*registry, pipeline.plugins.operators,
+                                            device == nullptr ? nullptr : device->plugin());
   if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
   operators.emplace(*chooser);
@@ -97,15 +102,18 @@ Status Plan::plan_operators() {
 }
 
 Status Plan::plan_memory() {
+  memory = {};
   memory.process = machine::resident_bytes();
   memory.available = profile.memory_available;
-  memory.dense = layers.dense_bytes;
   memory.slot = align_up(layers.bundle_bytes, kDirectAlignment);
   memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.routed_layers * memory.slot;
+  if (device != nullptr) return plan_device_memory();
+  memory.dense = layers.dense_bytes;
   memory.rope = RopeTable::bytes(spec.rope, max_tokens);
   memory.kv =
       static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
-  memory.workspace = Workspace::bytes(spec, max_rows);
+  const Workspace::Bytes work = Workspace::bytes(spec, max_rows, false);
+  memory.workspace = work.rows + work.lists;
   memory.scratch = threads * (operators->scratch_bytes() + staging_bytes(spec, layers));
   COLIBRI_ASSIGN(memory.experts, expert_bytes());
   return {};
@@ -118,8 +126,11 @@ Result<const Tokenizer*> Plan::required_tokenizer() const {
 }
 
 Status Plan::check_memory() const {
-  if (memory.total() <= memory.available) return {};
-  return out_of_memory("the plan needs " + human_bytes(memory.total()) + " (experts " +
+  // An integrated device takes from the same memory.
+  const bool shares = device != nullptr && device->info().shares_memory != 0;
+  const uint64_t total = memory.total() + (shares ? device_memory.total() : 0);
+  if (total <= memory.available) return {};
+  return out_of_memory("the plan needs " + human_bytes(total) + " (experts " +
                        human_bytes(memory.experts) + ", other weights " +
                        human_bytes(memory.dense) + ", key-value cache " + human_bytes(memory.kv) +
                        ", working memory " + human_bytes(memory.workspace + memory.scratch) +

@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
+#include "runtime/engine/device_experts.h"
 #include "runtime/engine/expert_files.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/operator.h"
@@ -18,12 +19,28 @@
 #include "runtime/machine/profile.h"
 #include "runtime/model/source.h"
 #include "runtime/model/spec.h"
+#include "runtime/plugin/device.h"
 #include "runtime/plugin/kernel_chooser.h"
 #include "runtime/plugin/registry.h"
 
 namespace colibri::engine {
 
-// Bytes, exact: what will be allocated for the model and the contexts that were planned.
+// Bytes, exact: what will be allocated on the device that the model is placed on, and that no memory
+// of the host holds.
+struct DeviceMemoryPlan {
+  uint64_t dense = 0;
+  uint64_t experts = 0;
+  uint64_t rope = 0;
+  uint64_t kv = 0;
+  uint64_t workspace = 0;
+  uint64_t scratch = 0;
+  uint64_t granted = 0;  // devices.memory of what is free there now
+
+  uint64_t total() const { return dense + experts + rope + kv + workspace + scratch; }
+};
+
+// Bytes, exact: what will be allocated in the host's memory for the model and the contexts that were
+// planned.
 struct MemoryPlan {
   uint64_t process = 0;      // in memory already: the program, plugins, tokenizer, file headers
   uint64_t dense = 0;        // weights outside of experts
@@ -33,7 +50,7 @@ struct MemoryPlan {
   uint64_t rope = 0;
   uint64_t kv = 0;
   uint64_t workspace = 0;
-  uint64_t scratch = 0;    // of all threads
+  uint64_t scratch = 0;    // of all threads, and what loading works in
   uint64_t available = 0;  // what this machine can give now
 
   uint64_t besides_experts() const { return dense + rope + kv + workspace + scratch; }
@@ -65,6 +82,8 @@ class Plan {
   model::ModelSpec spec;
   std::unique_ptr<Tokenizer> tokenizer;  // null = the model has none
   std::unique_ptr<plugin::Instance> policy;
+  std::unique_ptr<const plugin::Device> device;  // that all of the model lies on; null = none
+  std::string why_not_there;  // why the devices that were asked for are not it; empty = none was
   std::optional<plugin::KernelChooser> chooser;
   std::optional<OperatorSet> operators;
   Layers layers;
@@ -76,7 +95,10 @@ class Plan {
   int64_t max_tokens = 0;       // of a context
   int64_t max_rows = 0;         // of a pass over the layers
   MemoryPlan memory;
+  DeviceMemoryPlan device_memory;  // zeros without a device
 
+  // Of the model's experts where they lie on a device.
+  DeviceExperts::Shape device_experts() const;
   // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.
   Result<const Tokenizer*> required_tokenizer() const;
   // COLIBRI_OUT_OF_MEMORY, with the numbers, if this machine cannot give that memory now.
@@ -90,6 +112,12 @@ class Plan {
   Status negotiate(const std::string& machine_root);
   Status open_model();
   Status open_plugins();
+  Status plan_context();
+  // placement.cc: where the model lies, and all that follows from it.
+  Status place_model();
+  Status place_on(std::unique_ptr<const plugin::Device> where);
+  Status try_devices();
+  Status plan_device_memory();
   Status plan_operators();
   Status plan_memory();
   Result<uint64_t> expert_bytes() const;

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "runtime/base/memory.h"
 #include "runtime/base/status.h"
+#include "runtime/engine/block.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::engine {
@@ -19,15 +19,16 @@ class RopeTable {
   static uint64_t bytes(const model::RopeSpec& rope, int64_t positions) {
     return static_cast<uint64_t>(positions * (rope.dims / 2)) * 2 * sizeof(float);
   }
-  static Result<RopeTable> create(const model::RopeSpec& rope, int64_t positions);
+  // queue: of the device that it is for; null = the CPU.
+  static Result<RopeTable> create(const model::RopeSpec& rope, int64_t positions,
+                                  plugin::DeviceQueue* queue = nullptr);
 
-  const float* cosine() const {
-    return reinterpret_cast<const float*>(memory_.data());
-  }  // [positions, dims/2]
+  // [positions, dims/2]; a device's table has a device's address.
+  const float* cosine() const { return reinterpret_cast<const float*>(memory_.data()); }
   const float* sine() const { return cosine() + values_; }
 
  private:
-  Memory memory_;
+  Block memory_;
   int64_t values_ = 0;
 };
 

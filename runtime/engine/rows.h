@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "colibri/kernels.h"
 #include "runtime/base/memory.h"
@@ -51,35 +50,41 @@ inline colibri_tensor vector(int64_t n, void* buffer = nullptr) {
 class Rows {
  public:
   Rows() = default;
-  Rows(uint32_t dtype, int64_t cols, std::byte* memory)
-      : dtype_(dtype), cols_(cols), memory_(memory) {}
+  // They begin `offset` bytes into `memory`, which may be a device's.
+  Rows(uint32_t dtype, int64_t cols, std::byte* memory, uint64_t offset = 0)
+      : dtype_(dtype), cols_(cols), memory_(memory), offset_(offset) {}
 
   static uint64_t bytes(uint32_t dtype, int64_t rows, int64_t cols) {
     return align_up(static_cast<uint64_t>(rows) * row_bytes(dtype, cols));
   }
   colibri_tensor view(int64_t rows) const {
-    return matrix(dtype_, COLIBRI_LAYOUT_ROWS, rows, cols_, memory_);
+    colibri_tensor tensor = matrix(dtype_, COLIBRI_LAYOUT_ROWS, rows, cols_, memory_);
+    tensor.offset = offset_;
+    return tensor;
   }
-  // Row i becomes row index[i], n rows; the index is ascending.
-  void gather(const int32_t* index, int64_t n) const {
-    const uint64_t bytes = row_bytes(dtype_, cols_);
-    for (int64_t i = 0; i < n; ++i) {
-      if (index[i] == i) continue;
-      std::memcpy(memory_ + static_cast<uint64_t>(i) * bytes,
-                  memory_ + static_cast<uint64_t>(index[i]) * bytes, bytes);
-    }
+  // Rows [first, first + n).
+  colibri_tensor view(int64_t first, int64_t n) const {
+    colibri_tensor tensor = view(n);
+    tensor.offset += static_cast<uint64_t>(first) * row_bytes(dtype_, cols_);
+    return tensor;
   }
 
  private:
   uint32_t dtype_ = COLIBRI_CODEC_F32;
   int64_t cols_ = 0;
   std::byte* memory_ = nullptr;
+  uint64_t offset_ = 0;
 };
+
+// The first byte of a view: an address of the host's, or of a device's.
+inline std::byte* address(const colibri_tensor& tensor) {
+  return static_cast<std::byte*>(tensor.buffer) + tensor.offset;
+}
 
 // Columns [first, first + cols) of f32 rows.
 inline colibri_tensor columns(colibri_tensor rows, int64_t first, int64_t cols) {
   rows.shape[1] = cols;
-  rows.buffer = static_cast<float*>(rows.buffer) + first;
+  rows.offset += static_cast<uint64_t>(first) * sizeof(float);
   return rows;
 }
 

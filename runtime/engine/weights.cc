@@ -19,6 +19,7 @@ constexpr uint64_t kPieceBytes = 1u << 20;
 
 struct Piece {
   const Placed* placed = nullptr;
+  std::byte* to = nullptr;     // the start of the packed weight
   int64_t begin = 0, end = 0;  // of its rows
 };
 
@@ -96,6 +97,38 @@ Status load_rows(const model::ModelSource& source, const model::Weight& weight, 
   if (code == COLIBRI_OK) return {};
   return {code, weight.name() + ": packing it as " + model::codec_name(packing.layout.codec) +
                     " failed with status " + std::to_string(code)};
+}
+
+// Adds the pieces of a weight that is packed to `to`.
+void add_pieces(const Placed& placed, std::byte* to, std::vector<Piece>& pieces) {
+  const int64_t rows = placed.rows();
+  const int64_t step = rows_per_piece(*placed.weight, placed.packing);
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    pieces.push_back({&placed, to, begin, std::min(begin + step, rows)});
+  }
+}
+
+// On the pool's threads, each with per_worker bytes of staging.
+Status load_pieces(const model::ModelSource& source, const std::vector<Piece>& pieces,
+                   ThreadPool& pool, const Memory& staging, uint64_t per_worker) {
+  Status failure;
+  std::mutex mutex;
+  const auto count = static_cast<int64_t>(pieces.size());
+  (void)pool.run(count, pool.threads(), [&](unsigned worker, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Piece& piece = pieces[static_cast<size_t>(i)];
+      const Placed& placed = *piece.placed;
+      Status status =
+          load_rows(source, *placed.weight, placed.first_row, placed.packing, piece.begin,
+                    piece.end, piece.to, staging.data() + worker * per_worker);
+      if (status.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (failure.ok()) failure = std::move(status);
+      return failure.code();
+    }
+    return colibri_status{COLIBRI_OK};
+  });
+  return failure;
 }
 
 // Calls part(weight, placed) for every weight of an expert, until one fails.
@@ -189,43 +222,44 @@ Status check_bundle_part(const model::ModelSource& source, const model::FfnSpec&
                        });
 }
 
-Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
-                          Layers& layers, ThreadPool& pool) {
-  COLIBRI_ASSIGN(Memory memory, Memory::allocate(layers.dense_bytes, "the dense weights"));
+uint64_t largest_weight(const Layers& layers) {
+  uint64_t most = 0;
+  for (const Placed& placed : layers.dense) most = std::max(most, placed.packing.bytes);
+  return most;
+}
+
+Result<Block> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
+                         Layers& layers, ThreadPool& pool, plugin::DeviceQueue* queue) {
+  COLIBRI_ASSIGN(Block memory, Block::allocate(queue == nullptr ? nullptr : &queue->device(),
+                                               layers.dense_bytes, "the dense weights"));
   const uint64_t per_worker = staging_bytes(spec, layers);
   COLIBRI_ASSIGN(const Memory staging,
                  Memory::allocate(pool.threads() * per_worker, "reading weights"));
-  std::vector<Piece> pieces;
   for (Placed& placed : layers.dense) {
-    const int64_t rows = placed.rows();
-    const int64_t step = rows_per_piece(*placed.weight, placed.packing);
-    for (int64_t begin = 0; begin < rows; begin += step) {
-      pieces.push_back({&placed, begin, std::min(begin + step, rows)});
-    }
-    placed.tensor.buffer = memory.data() + placed.offset;
+    placed.tensor.buffer = memory.data();
+    placed.tensor.offset = placed.offset;
   }
-  Status failure;
-  std::mutex mutex;
-  const auto count = static_cast<int64_t>(pieces.size());
-  (void)pool.run(count, pool.threads(), [&](unsigned worker, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const Piece& piece = pieces[static_cast<size_t>(i)];
-      const Placed& placed = *piece.placed;
-      Status status = load_rows(
-          source, *placed.weight, placed.first_row, placed.packing, piece.begin, piece.end,
-          static_cast<std::byte*>(placed.tensor.buffer), staging.data() + worker * per_worker);
-      if (status.ok()) continue;
-      const std::lock_guard lock(mutex);
-      if (failure.ok()) failure = std::move(status);
-      return failure.code();
+  std::vector<Piece> pieces;
+  if (queue == nullptr) {
+    for (const Placed& placed : layers.dense) {
+      add_pieces(placed, address(placed.tensor), pieces);
     }
-    return colibri_status{COLIBRI_OK};
-  });
-  if (!failure.ok()) return failure;
+    COLIBRI_TRY(load_pieces(source, pieces, pool, staging, per_worker));
+    for (const Placed& placed : layers.dense) {
+      COLIBRI_TRY(check_loaded(source, *placed.weight, placed, address(placed.tensor)));
+    }
+    return memory;
+  }
+  // The device's way goes through the host, a weight at a time.
+  COLIBRI_ASSIGN(const Memory packed, Memory::allocate(largest_weight(layers), "a packed weight"));
   for (const Placed& placed : layers.dense) {
-    COLIBRI_TRY(check_loaded(source, *placed.weight, placed,
-                             static_cast<const std::byte*>(placed.tensor.buffer)));
+    pieces.clear();
+    add_pieces(placed, packed.data(), pieces);
+    COLIBRI_TRY(load_pieces(source, pieces, pool, staging, per_worker));
+    COLIBRI_TRY(check_loaded(source, *placed.weight, placed, packed.data()));
+    COLIBRI_TRY(queue->copy_in(memory.data(), placed.offset, packed.data(), placed.packing.bytes));
   }
+  COLIBRI_TRY(queue->wait());
   return memory;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/engine/block.h"
 #include "runtime/engine/layers.h"
 #include "runtime/model/source.h"
 
@@ -40,8 +41,13 @@ uint32_t bundle_parts(const Ffn& placed);
 Status check_bundle_part(const model::ModelSource& source, const model::FfnSpec& weights,
                          const Ffn& placed, uint32_t part, const std::byte* bundle);
 
-// Loads all dense weights on the pool's threads, and points their tensors into the memory.
-Result<Memory> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
-                          Layers& layers, ThreadPool& pool);
+// Bytes of the largest of the dense weights.
+uint64_t largest_weight(const Layers& layers);
+
+// Loads all dense weights on the pool's threads, and points their tensors into the memory. queue: of
+// the device that they are for, which they reach one after another through memory of the host as
+// large as the largest; null = the CPU.
+Result<Block> load_dense(const model::ModelSource& source, const model::ModelSpec& spec,
+                         Layers& layers, ThreadPool& pool, plugin::DeviceQueue* queue = nullptr);
 
 }  // namespace colibri::engine

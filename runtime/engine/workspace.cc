@@ -2,6 +2,7 @@
 #include "runtime/engine/workspace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace colibri::engine {
 namespace {
@@ -23,61 +24,82 @@ uint64_t inner_bytes(const model::ModelSpec& spec, int64_t max_rows) {
 
 }  // namespace
 
-uint64_t Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, std::byte* base) {
-  uint64_t used = 0;
+Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, bool on_device) {
+  Bytes used;
   const auto take = [&](uint64_t bytes) {
-    std::byte* at = base == nullptr ? nullptr : base + used;
-    used += align_up(bytes);
-    return at;
+    return std::exchange(used.rows, used.rows + align_up(bytes));
   };
-  const auto rows = [&](uint32_t dtype, int64_t n, int64_t cols) {
-    return Rows(dtype, cols, take(Rows::bytes(dtype, n, cols)));
+  const auto take_rows = [&](uint32_t dtype, int64_t n, int64_t cols) {
+    return Rows(dtype, cols, rows.data(), take(Rows::bytes(dtype, n, cols)));
   };
-  const auto count = [](int64_t n, size_t size) { return static_cast<uint64_t>(n) * size; };
+  const auto list = [&]<typename T>(T*& to, int64_t n) {
+    const uint64_t at =
+        std::exchange(used.lists, used.lists + align_up(static_cast<uint64_t>(n) * sizeof(T)));
+    to = lists.data() == nullptr ? nullptr : reinterpret_cast<T*>(lists.data() + at);
+  };
+  const auto there = [&](int32_t*& to, int64_t n) {
+    const uint64_t at = take(static_cast<uint64_t>(n) * sizeof(int32_t));
+    to = rows.data() == nullptr ? nullptr : reinterpret_cast<int32_t*>(rows.data() + at);
+  };
+  const auto shared = [&](SharedList<int32_t>& to, int64_t n) {
+    list(to.host, n);
+    to.there = to.host;
+    if (on_device) there(to.there, n);
+  };
   const int64_t value_cols = spec.heads * spec.value_dim;
   const int64_t product_rows = max_rows * spec.top_k;
-  residual = rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
-  normed = rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
-  normed_prepared = rows(COLIBRI_CODEC_Q8_32, max_rows, spec.hidden);
-  q = rows(COLIBRI_CODEC_F32, max_rows, spec.heads * spec.head_dim);
-  attended = rows(COLIBRI_CODEC_F32, max_rows, value_cols);
-  attended_prepared = rows(COLIBRI_CODEC_Q8_32, max_rows, value_cols);
-  branch = rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
+  residual = take_rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
+  normed = take_rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
+  normed_prepared = take_rows(COLIBRI_CODEC_Q8_32, max_rows, spec.hidden);
+  q = take_rows(COLIBRI_CODEC_F32, max_rows, spec.heads * spec.head_dim);
+  attended = take_rows(COLIBRI_CODEC_F32, max_rows, value_cols);
+  attended_prepared = take_rows(COLIBRI_CODEC_Q8_32, max_rows, value_cols);
+  branch = take_rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
   inner = take(inner_bytes(spec, max_rows));
-  expert_out = rows(COLIBRI_CODEC_F32, product_rows, spec.hidden);
-  for (int32_t** list : {&ids, &position, &sequence, &wanted, &wanted_position, &wanted_sequence}) {
-    *list = reinterpret_cast<int32_t*>(take(count(max_rows, sizeof(int32_t))));
+  expert_out = take_rows(COLIBRI_CODEC_F32, product_rows, spec.hidden);
+  for (int32_t** each : {&position, &sequence, &wanted_position, &wanted_sequence}) {
+    list(*each, max_rows);
   }
-  logits = rows(COLIBRI_CODEC_F32, max_rows, spec.experts);
-  chosen = reinterpret_cast<int32_t*>(take(count(product_rows, sizeof(int32_t))));
-  score = reinterpret_cast<float*>(take(count(product_rows, sizeof(float))));
-  shared_weight = reinterpret_cast<float*>(take(count(max_rows, sizeof(float))));
+  shared(ids, max_rows);
+  shared(wanted, max_rows);
+  logits = take_rows(COLIBRI_CODEC_F32, max_rows, spec.experts);
+  shared(chosen, product_rows);
+  score = take_rows(COLIBRI_CODEC_F32, max_rows, spec.top_k);
+  shared_weight = take_rows(COLIBRI_CODEC_F32, max_rows, 1);
+  if (on_device) {
+    head_logits = take_rows(COLIBRI_CODEC_F32, head_rows(max_rows), spec.vocabulary);
+    there(token_of_row, product_rows);
+    there(row_of_pair, product_rows);
+  }
   if (spec.attention == model::AttentionKind::kGqa) {
-    k = rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
-    v = rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
+    k = take_rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
+    v = take_rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
     return used;
   }
-  const int64_t head_rows = max_rows * spec.heads;
-  q_latent = rows(COLIBRI_CODEC_F32, max_rows, spec.q_latent);
-  q_latent_prepared = rows(COLIBRI_CODEC_Q8_32, max_rows, spec.q_latent);
-  kv = rows(COLIBRI_CODEC_F32, max_rows, spec.latent + spec.rope.dims);
-  absorbed = rows(COLIBRI_CODEC_F32, head_rows, spec.latent);
-  mixed = rows(COLIBRI_CODEC_F32, head_rows, spec.latent);
+  const int64_t rows_of_heads = max_rows * spec.heads;
+  q_latent = take_rows(COLIBRI_CODEC_F32, max_rows, spec.q_latent);
+  q_latent_prepared = take_rows(COLIBRI_CODEC_Q8_32, max_rows, spec.q_latent);
+  kv = take_rows(COLIBRI_CODEC_F32, max_rows, spec.latent + spec.rope.dims);
+  absorbed = take_rows(COLIBRI_CODEC_F32, rows_of_heads, spec.latent);
+  mixed = take_rows(COLIBRI_CODEC_F32, rows_of_heads, spec.latent);
   head_prepared =
-      take(Rows::bytes(COLIBRI_CODEC_Q8_32, head_rows, std::max(spec.latent, spec.head_dim)));
-  head_begin = reinterpret_cast<int64_t*>(take(count(spec.heads + 1, sizeof(int64_t))));
-  head_row = reinterpret_cast<int32_t*>(take(count(head_rows, sizeof(int32_t))));
+      take(Rows::bytes(COLIBRI_CODEC_Q8_32, rows_of_heads, std::max(spec.latent, spec.head_dim)));
+  list(head_begin, spec.heads + 1);
+  shared(head_row, rows_of_heads);
   return used;
 }
 
-uint64_t Workspace::bytes(const model::ModelSpec& spec, int64_t max_rows) {
-  return Workspace().carve(spec, max_rows, nullptr);
+Workspace::Bytes Workspace::bytes(const model::ModelSpec& spec, int64_t max_rows, bool on_device) {
+  return Workspace().carve(spec, max_rows, on_device);
 }
 
-Result<Workspace> Workspace::create(const model::ModelSpec& spec, int64_t max_rows) {
+Result<Workspace> Workspace::create(const model::ModelSpec& spec, int64_t max_rows,
+                                    const plugin::Device* device) {
+  const Bytes size = bytes(spec, max_rows, device != nullptr);
   Workspace work;
-  COLIBRI_ASSIGN(work.memory, Memory::allocate(bytes(spec, max_rows), "the forward pass"));
-  work.carve(spec, max_rows, work.memory.data());
+  COLIBRI_ASSIGN(work.rows, Block::allocate(device, size.rows, "the forward pass"));
+  COLIBRI_ASSIGN(work.lists, Memory::allocate(size.lists, "the lists of the forward pass"));
+  work.carve(spec, max_rows, device != nullptr);
   return work;
 }
 

@@ -1,38 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that flow between the operators of one pass, carved from one block of memory.
+// The rows that flow between the operators of one pass, and the lists that say what becomes of them.
 #pragma once
 
 #include <cstdint>
 
 #include "runtime/base/memory.h"
 #include "runtime/base/status.h"
+#include "runtime/engine/block.h"
 #include "runtime/engine/rows.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::engine {
 
-struct Workspace {
-  // For passes of up to max_rows rows.
-  static uint64_t bytes(const model::ModelSpec& spec, int64_t max_rows);
-  static Result<Workspace> create(const model::ModelSpec& spec, int64_t max_rows);
+// Numbers that the host and the kernels see: on the CPU one list, on a device one on each side.
+template <typename T>
+struct SharedList {
+  T* host = nullptr;
+  T* there = nullptr;  // where kernels find it
+};
 
-  Memory memory;
+struct Workspace {
+  struct Bytes {
+    uint64_t rows = 0;   // where the model is computed
+    uint64_t lists = 0;  // of the host's
+  };
+  // For passes of up to max_rows rows.
+  static Bytes bytes(const model::ModelSpec& spec, int64_t max_rows, bool on_device);
+  // device: null = the CPU.
+  static Result<Workspace> create(const model::ModelSpec& spec, int64_t max_rows,
+                                  const plugin::Device* device);
+
+  Block rows;
+  Memory lists;
+
   Rows residual;         // [rows, hidden]
   Rows normed;           // [rows, hidden]
   Rows normed_prepared;  // the same as q8_32
   Rows q;                // [rows, heads * head_dim]
   Rows attended;         // [rows, heads * value_dim]
   Rows attended_prepared;
-  Rows branch;                 // [rows, hidden]: what attention or a dense ffn adds
-  std::byte* inner = nullptr;  // [product rows, inner] of any ffn, f32 or q8_32
-  Rows expert_out;             // [product rows, hidden]
-  int32_t *ids = nullptr, *position = nullptr, *sequence = nullptr;  // [rows]
+  Rows branch;              // [rows, hidden]: what attention or a dense ffn adds
+  uint64_t inner = 0;       // where in rows: [product rows, inner] of any ffn, f32 or q8_32
+  Rows expert_out;          // [product rows, hidden]
+  SharedList<int32_t> ids;  // [rows]
+  int32_t *position = nullptr, *sequence = nullptr;  // [rows]
   // Of the rows whose logits are wanted: which they are, and the same of them.
-  int32_t *wanted = nullptr, *wanted_position = nullptr, *wanted_sequence = nullptr;
-  Rows logits;                     // [rows, experts] of the router
-  int32_t* chosen = nullptr;       // [rows, top_k] experts
-  float* score = nullptr;          // [rows, top_k]
-  float* shared_weight = nullptr;  // [rows]
+  SharedList<int32_t> wanted;
+  int32_t *wanted_position = nullptr, *wanted_sequence = nullptr;
+  Rows logits;                 // [rows, experts] of the router
+  SharedList<int32_t> chosen;  // [rows, top_k] experts
+  Rows score;                  // [rows, top_k]
+  Rows shared_weight;          // [rows, 1]
+  Rows head_logits;            // [head_rows, vocabulary]; on a device only
+
+  // On a device only: where the lists of the experts' product rows are copied to (Routing).
+  int32_t *token_of_row = nullptr, *row_of_pair = nullptr;  // [product rows]
 
   // Grouped queries
   Rows k, v;  // [rows, kv_heads * head_dim]
@@ -40,15 +62,18 @@ struct Workspace {
   // Latent attention
   Rows q_latent;  // [rows, q_latent]
   Rows q_latent_prepared;
-  Rows kv;                             // [rows, latent + rope.dims]
-  Rows absorbed, mixed;                // [rows * heads, latent]: queries, values
-  std::byte* head_prepared = nullptr;  // [rows * heads, latent or head_dim] as q8_32
-  int64_t* head_begin = nullptr;       // [heads + 1]: groups of a product of each head
-  int32_t* head_row = nullptr;         // [heads, rows]: row * heads + head
+  Rows kv;                        // [rows, latent + rope.dims]
+  Rows absorbed, mixed;           // [rows * heads, latent]: queries, values
+  uint64_t head_prepared = 0;     // where in rows: [rows * heads, latent or head_dim] as q8_32
+  int64_t* head_begin = nullptr;  // [heads + 1]: groups of a product of each head
+  SharedList<int32_t> head_row;   // [heads, rows]: row * heads + head
+
+  // Rows of head_logits.
+  static int64_t head_rows(int64_t max_rows) { return max_rows < 16 ? max_rows : 16; }
 
  private:
-  // Gives out memory, or with a null base only counts it.
-  uint64_t carve(const model::ModelSpec& spec, int64_t max_rows, std::byte* base);
+  // Gives out memory, or of an empty one only counts it.
+  Bytes carve(const model::ModelSpec& spec, int64_t max_rows, bool on_device);
 };
 
 }  // namespace colibri::engine

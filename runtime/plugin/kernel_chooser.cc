@@ -44,8 +44,10 @@ std::string ask(const colibri_op_desc& desc, const colibri_kernels_0& table) {
 }  // namespace
 
 Result<KernelChooser> KernelChooser::create(const Registry& registry,
-                                            const std::map<std::string, std::string>& pins) {
+                                            const std::map<std::string, std::string>& pins,
+                                            std::shared_ptr<const Plugin> of_device) {
   KernelChooser chooser;
+  chooser.of_device_ = std::move(of_device);
   chooser.numerics_ = registry.numerics();
   for (const auto& plugin : registry.offers(kKernels)) {
     chooser.candidates_.push_back({plugin, plugin->interface<colibri_kernels_0>(kKernels)});
@@ -65,33 +67,45 @@ Result<KernelChooser> KernelChooser::create(const Registry& registry,
   return chooser;
 }
 
+std::string KernelChooser::barred(const Candidate& candidate, uint32_t op) const {
+  const std::string& id = candidate.plugin->id();
+  const auto pin = pins_.find(op);
+  if (pin != pins_.end() && pin->second != id) {
+    return "plugins.operators gives it to " + pin->second;
+  }
+  if (of_device_ != nullptr) {
+    return candidate.plugin == of_device_
+               ? ""
+               : "cannot compute in the memory of a device of " + of_device_->id();
+  }
+  if (candidate.plugin->manifest().offers(kDeviceInterface)) {
+    return "computes in the memory of its device, and the model is placed on the CPU";
+  }
+  const bool own_bytes = candidate.table->numerics == COLIBRI_NUMERICS_DETERMINISTIC;
+  if (own_bytes && pin == pins_.end() && numerics_ == config::Numerics::kReproducible) {
+    return "its results are deterministic but its own: plugins.operators must name it";
+  }
+  return "";
+}
+
 Result<KernelChoice> KernelChooser::choose(const colibri_op_desc& desc) const {
   if (desc.op == 0 || desc.op >= COLIBRI_OP_COUNT || desc.attributes == nullptr) {
     return invalid_argument("no such operator: " + describe(desc));
   }
-  const auto pin = pins_.find(desc.op);
   KernelChoice choice;
   for (const Candidate& candidate : candidates_) {
-    const std::string& id = candidate.plugin->id();
-    const bool placed = pin != pins_.end() && pin->second == id;
-    std::string reason;
-    if (pin != pins_.end() && !placed) {
-      reason = "plugins.operators gives it to " + pin->second;
-    } else if (candidate.plugin->manifest().offers(kDeviceInterface)) {
-      reason = kDeviceHasNoPlace;
-    } else if (candidate.table->numerics == COLIBRI_NUMERICS_DETERMINISTIC && !placed &&
-               numerics_ == config::Numerics::kReproducible) {
-      reason = "its results are deterministic but its own: plugins.operators must name it";
-    } else {
-      reason = ask(desc, *candidate.table);
-    }
+    std::string reason = barred(candidate, desc.op);
+    if (reason.empty()) reason = ask(desc, *candidate.table);
     if (reason.empty()) {
       choice.plugin = candidate.plugin;
       choice.table = candidate.table;
       choice.host = candidate.plugin->host();
       return choice;
     }
-    choice.refusals.push_back({id, std::move(reason)});
+    if (candidate.plugin == of_device_) {
+      return unsupported(of_device_->id() + " does not compute " + describe(desc) + ": " + reason);
+    }
+    choice.refusals.push_back({candidate.plugin->id(), std::move(reason)});
   }
   std::string text = "no plugin computes " + describe(desc) + ":";
   for (const KernelRefusal& refusal : choice.refusals) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plugin computes an operator: the first in the registry's order that says yes.
+// Which plugin computes an operator: on the CPU the first in the registry's order that says yes, on
+// a device the device's own.
 #pragma once
 
 #include <map>
@@ -29,10 +30,13 @@ struct KernelChoice {
 class KernelChooser {
  public:
   // pins: operator name ("attention") -> the only plugin id that may compute it. A deterministic
-  // plugin computes only what it is pinned to, unless the pipeline's numerics are fastest. Errors:
-  // unknown operator or plugin, with suggestions; a refused plugin, with its reason. [setup]
+  // plugin computes only what it is pinned to, unless the pipeline's numerics are fastest. of_device:
+  // the plugin of the device that computes, in whose memory no other plugin can; null = the CPU
+  // computes. Errors: unknown operator or plugin, with suggestions; a refused plugin, with its
+  // reason. [setup]
   static Result<KernelChooser> create(const Registry& registry,
-                                      const std::map<std::string, std::string>& pins);
+                                      const std::map<std::string, std::string>& pins,
+                                      std::shared_ptr<const Plugin> of_device = nullptr);
 
   // Errors: COLIBRI_UNSUPPORTED with what was asked and the answer of each candidate. [any]
   Result<KernelChoice> choose(const colibri_op_desc& desc) const;
@@ -43,10 +47,13 @@ class KernelChooser {
     const colibri_kernels_0* table;
   };
   KernelChooser() = default;
+  // Why a candidate is not even asked; empty = it is.
+  std::string barred(const Candidate& candidate, uint32_t op) const;
 
   std::vector<Candidate> candidates_;
   config::Numerics numerics_ = config::Numerics::kReproducible;
   std::map<uint32_t, std::string> pins_;  // by COLIBRI_OP_*
+  std::shared_ptr<const Plugin> of_device_;
 };
 
 }  // namespace colibri::plugin

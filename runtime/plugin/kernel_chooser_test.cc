@@ -130,16 +130,42 @@ class KernelChooserTest : public testing::Test {
   colibri_norm_attributes attributes_ = {};
 };
 
-TEST_F(KernelChooserTest, KernelsThatNeedTheMemoryOfADeviceAreRefused) {
+TEST_F(KernelChooserTest, KernelsThatNeedTheMemoryOfADeviceAreRefusedOnTheCpu) {
   request_.deny.clear();
   const auto made = chooser({{"norm", "own_memory"}});
   ASSERT_TRUE(made.ok()) << made.status().text();
   const Status refusal = made->choose(norm(1e-6f)).status();
   EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
-  EXPECT_NE(refusal.text().find("own_memory: computes in the memory of its device, where this "
-                                "program places nothing"),
+  EXPECT_NE(refusal.text().find("own_memory: computes in the memory of its device, and the "
+                                "model is placed on the CPU"),
             std::string::npos)
       << refusal.text();
+}
+
+TEST_F(KernelChooserTest, InTheMemoryOfADeviceOnlyItsPluginComputes) {
+  request_.deny.clear();
+  request_.prefer = {"norm_only"};
+  const auto registry = Registry::create(request_, machine::Profile());
+  ASSERT_TRUE(registry.ok()) << registry.status().text();
+  EXPECT_EQ((*registry)->device_count("own_memory"), 1u);
+  EXPECT_EQ((*registry)->device_count("norm_only"), 0u);
+  const auto own = *(*registry)->find("colibri.kernels/0", "own_memory");
+  const auto made = KernelChooser::create(**registry, {}, own);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  const auto choice = made->choose(norm(1e-6f));
+  ASSERT_TRUE(choice.ok()) << choice.status().text();
+  EXPECT_EQ(choice->plugin, own);
+  ASSERT_FALSE(choice->refusals.empty());
+  EXPECT_EQ(choice->refusals[0].plugin_id, "norm_only");
+  EXPECT_EQ(choice->refusals[0].reason, "cannot compute in the memory of a device of own_memory");
+
+  const auto pinned = KernelChooser::create(**registry, {{"norm", "norm_only"}}, own);
+  ASSERT_TRUE(pinned.ok()) << pinned.status().text();
+  const Status elsewhere = pinned->choose(norm(1e-6f)).status();
+  EXPECT_EQ(elsewhere.code(), COLIBRI_UNSUPPORTED);
+  EXPECT_TRUE(elsewhere.text().starts_with("own_memory does not compute norm")) << elsewhere.text();
+  EXPECT_TRUE(elsewhere.text().ends_with(": plugins.operators gives it to norm_only"))
+      << elsewhere.text();
 }
 
 TEST_F(KernelChooserTest, TheFirstYesAndTheRefusalsBeforeIt) {

@@ -59,12 +59,11 @@ std::map<std::string, Options> check_all_options(const Request& request,
   return checked;
 }
 
-// Whether the devices that the plugin computes on are there; yes for one that has none.
-Status probe(const Plugin& plugin) {
+// Counts the devices that the plugin computes on; fine for one that has none to compute on.
+Status probe(const Plugin& plugin, uint32_t& count) {
   const auto* device = plugin.interface<colibri_device_0>(kDeviceInterface);
   if (device == nullptr) return {};
   return guarded("probe", [&]() -> Status {
-    uint32_t count = 0;
     colibri_error error = empty_error();
     const colibri_status code = device->probe(&count, &error);
     COLIBRI_TRY(from_c(code, error, "probe"));
@@ -117,12 +116,14 @@ class RegistryBuilder {
         decision.reason = opened.status().text();
         continue;
       }
-      if (Status probed = probe(**opened); !probed.ok()) {
+      uint32_t devices = 0;
+      if (Status probed = probe(**opened, devices); !probed.ok()) {
         decision.reason = probed.text();
         candidate.is_foreign = probed.code() == COLIBRI_UNSUPPORTED;
         continue;
       }
       decision.accepted = true;
+      if (devices > 0) registry->device_counts_[candidate.manifest.id] = devices;
       registry->plugins_.push_back(std::move(*opened));
     }
     COLIBRI_TRY(check_names());
@@ -163,13 +164,7 @@ class RegistryBuilder {
     for (const std::string& id : request_.deny) COLIBRI_TRY(named("plugins.deny", id).status());
     for (const std::string& id : request_.prefer) {
       COLIBRI_ASSIGN(const Candidate* candidate, named("plugins.prefer", id));
-      if (candidate->decision.accepted) {
-        if (candidate->manifest.offers(kDeviceInterface)) {
-          colibri::log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " +
-                                                id + ": " + kDeviceHasNoPlace);
-        }
-        continue;
-      }
+      if (candidate->decision.accepted) continue;
       if (candidate->is_foreign) {
         colibri::log(COLIBRI_LOG_WARNING, place("plugins.prefer") + ": running without plugin " +
                                               id + ": " + candidate->decision.reason);
@@ -220,6 +215,11 @@ Result<std::shared_ptr<const Plugin>> Registry::find(std::string_view interface_
   }
   return not_found("no plugin " + config::quote(plugin_id) + " for " + std::string(interface_id) +
                    config::suggestion(plugin_id, known));
+}
+
+uint32_t Registry::device_count(std::string_view plugin_id) const {
+  const auto found = device_counts_.find(plugin_id);
+  return found == device_counts_.end() ? 0 : found->second;
 }
 
 std::string Registry::explain(std::string_view interface_id) const {

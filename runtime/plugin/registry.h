@@ -41,9 +41,6 @@ struct Request {
 };
 
 inline constexpr char kDeviceInterface[] = "colibri.device/0";
-// Why kernels that need a device's memory compute nothing.
-inline constexpr char kDeviceHasNoPlace[] =
-    "computes in the memory of its device, where this program places nothing";
 inline constexpr char kLinkedIn[] = "(linked in)";  // stands for the file of a registered plugin
 
 // What became of one candidate.
@@ -63,7 +60,7 @@ class Registry {
   // Errors are faults of the request: a search folder that is not there, a preferred or denied id that
   // no plugin has, a preferred plugin that is refused (with its reason), options of an unknown plugin,
   // wrong options. A plugin that cannot be used is no error but a Decision; of a preferred one that
-  // needs what this machine lacks, or a device, a warning says so, once for each registry. [setup]
+  // needs what this machine lacks a warning says so, once for each registry. [setup]
   static Result<std::unique_ptr<Registry>> create(const Request& request,
                                                   const machine::Profile& profile);
 
@@ -78,6 +75,9 @@ class Registry {
   // there is instead, or COLIBRI_UNSUPPORTED with the reason of its refusal. [any]
   Result<std::shared_ptr<const Plugin>> find(std::string_view interface_id,
                                              std::string_view plugin_id) const;
+
+  // How many devices a usable plugin with colibri.device/0 has, numbered from 0. [any]
+  uint32_t device_count(std::string_view plugin_id) const;
 
   // A text for the case that nothing offers what is needed: what was looked for, where, and what
   // became of each candidate with this interface. [any]
@@ -94,7 +94,8 @@ class Registry {
   std::function<std::string(std::string_view)> place_;
   config::Numerics numerics_ = config::Numerics::kReproducible;
   std::vector<Decision> decisions_;
-  std::vector<std::shared_ptr<const Plugin>> plugins_;  // accepted, first choice first
+  std::vector<std::shared_ptr<const Plugin>> plugins_;          // accepted, first choice first
+  std::map<std::string, uint32_t, std::less<>> device_counts_;  // by plugin id
 };
 
 }  // namespace colibri::plugin

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """cuda_test.py COLIBRI SOURCE: what the plugin cuda is on a machine that it cannot use: listed with its reason; a pipeline
-that prefers it runs on the CPU, the same answer with one line of explanation; one that names it for an operator exits 2.
+that prefers it runs on the CPU, the same answer with one line of explanation; one that names it for an operator or as the place exits 2.
 Exit 77 (skipped) where it can be used."""
 import json
 import subprocess
@@ -41,6 +41,10 @@ expect(
     len(lines) == 1 and lines[0].endswith(f"plugins.prefer: running without plugin cuda: {reason}"),
     preferred.stderr,
 )
+
+placed = run("run", PIPELINE, *few, "--set", "placement=cuda")
+expect("a placement exits 2", placed.returncode == 2 and placed.stdout == "", placed)
+expect("its reason", f"placement: plugin cuda cannot be used: {reason}" in placed.stderr, placed.stderr)
 
 for operator in ("grouped_matmul", "attention", "norm"):
     pinned = run("run", PIPELINE, *few, "--set", f"plugins.operators.{operator}=cuda")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/staged_call.h"
 
-#include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/views.h"
+#include "tests/device/argument_memory.h"
 
 namespace colibri::gpu_check {
 
@@ -51,24 +51,15 @@ Status StagedCall::stage(colibri_tensor& tensor, uint64_t bytes, bool written) {
 }
 
 Status StagedCall::rows(colibri_tensor& tensor, bool written) {
-  if (tensor.shape[0] == 0) return stage(tensor, 0, written);
-  if (tensor.rank == 1) return stage(tensor, static_cast<uint64_t>(tensor.shape[0]) * 4, written);
-  const int64_t row =
-      tensor.dtype == COLIBRI_CODEC_Q8_32 ? tensor.shape[1] / 32 * 40 : tensor.shape[1] * 4;
-  const int64_t bytes = (tensor.shape[0] - 1) * tensor.stride[0] + row;
-  return stage(tensor, static_cast<uint64_t>(bytes), written);
+  return stage(tensor, static_cast<uint64_t>(device_test::bytes_of_rows(tensor)), written);
 }
 
 Status StagedCall::weight(colibri_tensor& tensor) {
-  const int64_t bytes =
-      cpu::panels_of(tensor.shape[0]) * cpu::panel_bytes(tensor.dtype, tensor.shape[1]);
-  return stage(tensor, static_cast<uint64_t>(bytes), false);
+  return stage(tensor, static_cast<uint64_t>(device_test::bytes_of_weight(tensor)), false);
 }
 
 Status StagedCall::cache(colibri_tensor& tensor, bool written) {
-  const int64_t numbers = tensor.shape[0] * tensor.shape[1] * tensor.shape[2] * tensor.shape[3];
-  const int64_t bytes = numbers * (tensor.dtype == COLIBRI_CODEC_F32 ? 4 : 2);
-  return stage(tensor, static_cast<uint64_t>(bytes), written);
+  return stage(tensor, static_cast<uint64_t>(device_test::bytes_of_cache(tensor)), written);
 }
 
 colibri_tensor* StagedCall::copy(const colibri_tensor*& array, int64_t count) {

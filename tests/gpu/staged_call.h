@@ -31,6 +31,10 @@ class StagedCall {
     numbers = static_cast<const T*>(address);
     return {};
   }
+  template <typename T>
+  Status host_list(const T*&, int64_t) {  // stays where it is: run() waits
+    return {};
+  }
   Status rows(colibri_tensor& tensor, bool written);   // rank 1 or 2, row-major
   Status weight(colibri_tensor& tensor);               // packed as R8
   Status cache(colibri_tensor& tensor, bool written);  // of keys or values

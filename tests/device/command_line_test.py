@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""command_line_test.py COLIBRI SOURCE PLUGINS: what commands do with a model on the made-up device in PLUGINS."""
+import json
+import subprocess
+import sys
+
+COLIBRI, SOURCE, PLUGINS = sys.argv[1:4]
+PIPELINE = f"{SOURCE}/configs/pipelines/plc_summary.yaml"
+SEARCH = ("--set", f"plugins.search=['{PLUGINS}']")
+THERE = (*SEARCH, "--set", "placement=made_up_device")
+
+
+def run(*arguments):
+    with open(f"{SOURCE}/models/demo/sample_log.txt", "rb") as log:
+        return subprocess.run([COLIBRI, *arguments], stdin=log, capture_output=True, text=True)
+
+
+def expect(what, condition, shown):
+    if not condition:
+        sys.exit(f"FAILED: {what}\n{shown}")
+
+
+def expect_refused(what, text, *arguments):
+    done = run(*arguments)
+    expect(what, done.returncode == 2 and text in done.stderr and done.stdout == "", done)
+
+
+few = ("-n", "12")
+plain = run("run", PIPELINE, *few, *SEARCH)
+expect("the CPU answers", plain.returncode == 0 and plain.stdout, plain.stderr)
+there = run("run", PIPELINE, *few, *THERE)
+expect("the device answers", there.returncode == 0, there.stderr)
+expect("the same answer", there.stdout == plain.stdout, (there.stdout, plain.stdout))
+
+done = run("plan", PIPELINE, "--json", *THERE)
+expect("a plan", done.returncode == 0, done.stderr)
+plan = json.loads(done.stdout)
+device = plan["placement"]["device"]
+expect("its device", device["name"] == "made_up_device:0" and device["description"] == "Made-up device", device)
+memory = device["memory"]
+parts = ("weights", "experts", "rope", "kv", "workspace", "scratch")
+expect("a sum of parts", memory["total"] == sum(memory[part] for part in parts) <= memory["granted"], memory)
+expect("nothing of the model on the host", plan["memory"]["weights"] + plan["memory"]["experts"] == 0, plan["memory"])
+expect("its plugin", {each["plugin"] for each in plan["operators"]} == {"made_up_device"}, plan["operators"])
+text = run("plan", PIPELINE, *THERE).stdout
+expect("a line for people", "placement    made_up_device:0 (Made-up device, cpu) (--set)\n" in text, text)
+expect("its memory for people", "memory of made_up_device:0\n  weights " in text, text)
+more = json.loads(run("plan", PIPELINE, "--json", *THERE, "--set", "devices.memory=1").stdout)
+expect("devices.memory counts", more["placement"]["device"]["memory"]["granted"] > memory["granted"], more["placement"])
+
+small = ("--set", "plugins.options={made_up_device: {room_kib: 64}}")
+preferred = run("run", PIPELINE, *few, *SEARCH, *small, "--set", "plugins.prefer=[made_up_device]")
+lines = [line for line in preferred.stderr.splitlines() if "made_up_device" in line]
+expect("the CPU in its place", preferred.returncode == 0 and preferred.stdout == plain.stdout, preferred.stderr)
+expect("one line that says why", len(lines) == 1 and "running on the CPU: made_up_device:0: the model needs" in lines[0], lines)
+expect_refused("no room", "placement: the model needs", "run", PIPELINE, *few, *THERE, *small)
+expect_refused("no such device", "placement: no plugin 'made_up_devise'", "run", PIPELINE, *SEARCH, "--set", "placement=made_up_devise")
+expect_refused("no such place", "expected auto, cpu, or a device", "run", PIPELINE, "--set", "placement=Made up")
+expect_refused("no usage", "--expert-usage: all experts lie on made_up_device:0", "run", PIPELINE, *THERE, "--expert-usage", "/dev/null")
+expect_refused("no routes", "all experts lie on made_up_device:0: there are no routes to record",
+               "run", PIPELINE, *THERE, "--route-trace", "/dev/null")
+for command in (("bench", "kernels"), ("tune", "-o", "/dev/null")):
+    refused = run(*command, PIPELINE, *THERE)
+    expect(f"{command} is of the CPU", refused.returncode != 0 and "placed on made_up_device:0" in refused.stderr, refused)
+bench = run("bench", PIPELINE, *THERE, "-p", "8", "-n", "4", "-r", "1", "--breakdown", "--json")
+expect("bench runs there", bench.returncode == 0, bench.stderr)

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models on the made-up device: the answers of the CPU by bytes, and what happens where there is no
+// room or no kernel.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "colibri/kernels.h"
+#include "runtime/base/log.h"
+#include "tests/engine/loaded_model.h"
+
+namespace colibri::test {
+namespace {
+
+std::string logged;
+void remember(int32_t, std::string_view line) {
+  logged += std::string(line) + "\n";
+}
+
+constexpr char kSearch[] = "plugins.search=[" FOLDER "]";
+constexpr char kThere[] = "placement=made_up_device:0";
+// What the device computes with, so that there is nothing else to differ.
+constexpr char kReference[] =
+    "plugins.operators={embed: cpu_generic, norm: cpu_generic, quantize_rows: cpu_generic, "
+    "grouped_matmul: cpu_generic, rope: cpu_generic, kv_write: cpu_generic, attention: cpu_generic, "
+    "mla_attention: cpu_generic, router: cpu_generic, combine: cpu_generic}";
+
+using Texts = std::vector<std::string>;
+Texts joined(Texts first, const Texts& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Logits of all positions of a prompt, then those of greedy decoding, one row after another.
+std::vector<float> logits_of(const engine::Model& model, std::vector<int32_t>* ids) {
+  auto context = model.create_context(std::min<int64_t>(model.plan().max_tokens, 64));
+  EXPECT_TRUE(context.ok()) << context.status().text();
+  if (!context.ok()) return {};
+  const auto vocabulary = static_cast<size_t>(model.spec().vocabulary);
+  std::vector<int32_t> prompt(21);
+  for (size_t i = 0; i < prompt.size(); ++i) {
+    prompt[i] = static_cast<int32_t>((7 * i + 3) % vocabulary);
+  }
+  std::vector<float> all(vocabulary * prompt.size());
+  Status status = (*context)->forward(prompt, engine::LogitsOf::kAll, all.data());
+  EXPECT_TRUE(status.ok()) << status.text();
+  std::vector<float> last(all.end() - static_cast<std::ptrdiff_t>(vocabulary), all.end());
+  for (int i = 0; status.ok() && i < 12; ++i) {
+    ids->push_back(argmax(last.data(), vocabulary));
+    status = (*context)->forward({&ids->back(), 1}, engine::LogitsOf::kLast, last.data());
+    EXPECT_TRUE(status.ok()) << status.text();
+    all.insert(all.end(), last.begin(), last.end());
+  }
+  // A prompt whose last row only is wanted, in a sequence that holds something already.
+  (*context)->truncate(5);
+  status = (*context)->forward({prompt.data() + 5, 9}, engine::LogitsOf::kNone, nullptr);
+  EXPECT_TRUE(status.ok()) << status.text();
+  status = (*context)->forward({prompt.data() + 14, 7}, engine::LogitsOf::kLast, last.data());
+  EXPECT_TRUE(status.ok()) << status.text();
+  all.insert(all.end(), last.begin(), last.end());
+  return all;
+}
+
+void expect_same_answers(const std::string& path, const Texts& settings) {
+  SCOPED_TRACE(path);
+  const Texts common = joined({kSearch, "context.prefill_chunk=7", "threads.count=2"}, settings);
+  const auto cpu = load_model(path, joined(common, {kReference}));
+  ASSERT_TRUE(cpu.ok()) << cpu.status().text();
+  const auto device = load_model(path, joined(common, {kThere}));
+  ASSERT_TRUE(device.ok()) << device.status().text();
+  EXPECT_EQ((*device)->plan().device->name(), "made_up_device:0");
+  EXPECT_EQ((*device)->store(), nullptr);
+  EXPECT_EQ((*device)->plan().memory.dense, 0u);
+  std::vector<int32_t> cpu_ids, device_ids;
+  const std::vector<float> want = logits_of(**cpu, &cpu_ids);
+  EXPECT_EQ(logits_of(**device, &device_ids), want);
+  EXPECT_EQ(device_ids, cpu_ids);
+}
+
+TEST(Placement, TheDemoAnswersAsOnTheCpu) {
+  expect_same_answers("models/demo", {});
+  expect_same_answers("models/demo", {"context.kv=q8_0", "model.quantize=q8_0"});
+}
+
+// Every part of the forward pass: dense and shared ffns, biases, sinks, norms of queries and keys,
+// latent attention with and without a latent of the query, float and integer products.
+TEST(Placement, FamiliesAnswerAsOnTheCpu) {
+  for (const char* name : {"deepseek_v2_lite_bf16", "deepseek_v3_bf16", "gpt_oss_bf16",
+                           "invented_f32", "llama_bias_f32", "qwen2_moe_step_f32"}) {
+    expect_same_answers(std::string("tests/golden/models/") + name, {"context.kv=f32"});
+  }
+  expect_same_answers("tests/golden/models/deepseek_v3_bf16", {"model.quantize=q8_0"});
+}
+
+TEST(Placement, SequencesOfABatchAnswerAsAlone) {
+  const auto model = load_model("models/demo", {kSearch, kThere, "context.max_tokens=64"});
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  const auto vocabulary = static_cast<size_t>((*model)->spec().vocabulary);
+  const std::vector<std::vector<int32_t>> prompts = {{1, 17, 33}, {60}, {25, 40, 2, 9, 11}};
+  auto batch = (*model)->create_batch();
+  ASSERT_TRUE(batch.ok()) << batch.status().text();
+  std::vector<std::unique_ptr<engine::Context>> contexts;
+  std::vector<engine::Chunk> chunks;
+  std::vector<float> alone, together(vocabulary * prompts.size());
+  for (const auto& prompt : prompts) {
+    auto single = (*model)->create_context(64);
+    ASSERT_TRUE(single.ok()) << single.status().text();
+    std::vector<float> logits(vocabulary);
+    ASSERT_TRUE((*single)->forward(prompt, engine::LogitsOf::kLast, logits.data()).ok());
+    alone.insert(alone.end(), logits.begin(), logits.end());
+    contexts.push_back(std::move(*(*model)->create_context(64, *batch)));
+    chunks.push_back({contexts.back().get(), prompt, engine::LogitsOf::kLast});
+  }
+  const Status status = (*batch)->forward(chunks, together.data());
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(together, alone);
+}
+
+TEST(Placement, WhatIsPlannedForTheDeviceIsWhatIsTaken) {
+  const auto model = load_model("models/demo", {kSearch, kThere});
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  const engine::Plan& plan = (*model)->plan();
+  const auto context = (*model)->create_context(plan.max_tokens);
+  ASSERT_TRUE(context.ok()) << context.status().text();
+  const auto free = plan.device->free_memory();
+  ASSERT_TRUE(free.ok()) << free.status().text();
+  EXPECT_EQ(*free + plan.device_memory.total(), plan.device->info().memory_bytes);
+  EXPECT_EQ(plan.memory.dense + plan.memory.experts + plan.memory.kv + plan.memory.rope, 0u);
+}
+
+TEST(Placement, AModelThatDoesNotFitIsRefusedOrRunsOnTheCpu) {
+  constexpr char kSmall[] = "plugins.options={made_up_device: {room_kib: 64}}";
+  const Status refusal = make_plan("models/demo", {kSearch, kThere, kSmall}).status();
+  EXPECT_EQ(refusal.code(), COLIBRI_OUT_OF_MEMORY);
+  EXPECT_TRUE(refusal.text().starts_with("--set: placement: the model needs ")) << refusal.text();
+  EXPECT_TRUE(refusal.text().ends_with(
+      "devices.memory (default) grants 54.4 KiB of the 64.0 KiB that are free there"))
+      << refusal.text();
+
+  set_log_sink(remember);
+  logged.clear();
+  const auto plan =
+      make_plan("models/demo", {kSearch, kSmall, "plugins.prefer=[made_up_device]"});
+  set_log_sink(nullptr);
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  EXPECT_EQ((*plan)->device, nullptr);
+  EXPECT_TRUE(logged.starts_with(
+      "placement (default): running on the CPU: made_up_device:0: the model needs "))
+      << logged;
+  EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
+}
+
+TEST(Placement, AnOperatorThatTheDeviceLacksIsRefusedOrRunsOnTheCpu) {
+  const std::string lacks = "plugins.options={made_up_device: {lacks: " +
+                            std::to_string(COLIBRI_OP_ROUTER) + "}}";
+  const Status refusal = make_plan("models/demo", {kSearch, kThere, lacks}).status();
+  EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
+  EXPECT_TRUE(refusal.text().starts_with(
+      "--set: placement: layer 0: router.choice: made_up_device does not compute router"))
+      << refusal.text();
+  EXPECT_TRUE(refusal.text().ends_with(": was told to lack it")) << refusal.text();
+
+  set_log_sink(remember);
+  logged.clear();
+  const auto plan =
+      make_plan("models/demo", {kSearch, lacks, "plugins.prefer=[made_up_device]"});
+  set_log_sink(nullptr);
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  EXPECT_EQ((*plan)->device, nullptr);
+  EXPECT_TRUE(logged.ends_with(": was told to lack it\n")) << logged;
+}
+
+TEST(Placement, OnlyADeviceThatIsAskedForIsTaken) {
+  const auto where = [](const Texts& settings) -> std::string {
+    const auto plan = make_plan("models/demo", joined({kSearch}, settings));
+    if (!plan.ok()) return plan.status().text();
+    return (*plan)->device == nullptr ? "cpu" : (*plan)->device->name();
+  };
+  EXPECT_EQ(where({}), "cpu");
+  EXPECT_EQ(where({"plugins.prefer=[made_up_device]"}), "made_up_device:0");
+  EXPECT_EQ(where({"plugins.operators={norm: made_up_device}"}), "made_up_device:0");
+  EXPECT_EQ(where({"numerics=fastest"}), "made_up_device:0");
+  EXPECT_EQ(where({"plugins.prefer=[made_up_device]", "placement=cpu"}), "cpu");
+  EXPECT_EQ(where({"placement=made_up_device"}), "made_up_device:0");
+  EXPECT_EQ(where({"placement=made_up_device:1"}),
+            "--set: placement: made_up_device has 1 device, numbered from 0");
+  EXPECT_EQ(where({"placement=cpu_generic"}),
+            "--set: placement: plugin cpu_generic does not offer colibri.device/0; these do: "
+            "made_up_device");
+  EXPECT_TRUE(where({"placement=made_up"}).starts_with("--set: placement: no plugin 'made_up'"))
+      << where({"placement=made_up"});
+}
+
+TEST(Placement, ExpertsThatStreamAreNotForADevice) {
+  const Status refusal =
+      make_plan("models/demo", {kSearch, kThere, "experts.budget=50%"}).status();
+  EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
+  EXPECT_NE(refusal.text().find("experts.budget: a device holds all experts"), std::string::npos)
+      << refusal.text();
+  auto model = load_model("models/demo", {kSearch, kThere, "experts.budget=all"});
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  EXPECT_EQ((*model)->set_expert_budget(1 << 20).text(),
+            "all experts lie on made_up_device:0: there is no budget to set");
+}
+
+TEST(Placement, ADeviceThatHasLessThanItSaidIsAClearError) {
+  const Texts settings = {kSearch, kThere,
+                          "plugins.options={made_up_device: {room_kib: 64, promised_kib: 65536}}"};
+  const Status refusal = load_model("models/demo", settings).status();
+  EXPECT_EQ(refusal.code(), COLIBRI_OUT_OF_MEMORY);
+  EXPECT_TRUE(refusal.text().starts_with("made_up_device:0: no ")) << refusal.text();
+  EXPECT_TRUE(refusal.text().ends_with(": no room")) << refusal.text();
+}
+
+}  // namespace
+}  // namespace colibri::test
