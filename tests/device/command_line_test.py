@@ -60,7 +60,7 @@ expect_refused("no such place", "expected auto, cpu, or a device", "run", PIPELI
 expect_refused("no usage", "--expert-usage: all experts lie on made_up_device:0", "run", PIPELINE, *THERE, "--expert-usage", "/dev/null")
 expect_refused("no routes", "all experts lie on made_up_device:0: there are no routes to record",
                "run", PIPELINE, *THERE, "--route-trace", "/dev/null")
-for command in (("bench", "kernels"), ("tune", "-o", "/dev/null")):
+for command in (("bench", "kernels"), ("tune", "-o", f"{PLUGINS}/never_written.yaml")):
     refused = run(*command, PIPELINE, *THERE)
     expect(f"{command} is of the CPU", refused.returncode != 0 and "placed on made_up_device:0" in refused.stderr, refused)
 bench = run("bench", PIPELINE, *THERE, "-p", "8", "-n", "4", "-r", "1", "--breakdown", "--json")
