@@ -37,11 +37,11 @@ class Trial {
   // One call.
   virtual Status run(engine::PhaseRunner& runner, const Shape& shape) = 0;
   virtual Work work(const Shape& shape) const = 0;  // of a call
-  uint64_t scratch_bytes() const { return operators_.scratch_bytes(); }
+  uint64_t scratch_bytes() const { return operators_.scratch_bytes(false); }
 
  protected:
   explicit Trial(plugin::KernelChooser chooser)
-      : chooser_(std::move(chooser)), operators_(chooser_) {}
+      : chooser_(std::move(chooser)), operators_(chooser_, chooser_) {}
   static Result<plugin::KernelChooser> pinned(const engine::Plan& plan,
                                               const std::string& plugin_id,
                                               const engine::OperatorDesc& of);

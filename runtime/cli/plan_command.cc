@@ -64,6 +64,7 @@ Json device_of(const engine::Plan& plan) {
   if (plan.device == nullptr) return {};
   const engine::DeviceMemoryPlan& there = plan.device_memory;
   return {{"name", plan.device->name()},
+          {"experts", plan.experts_on_device},
           {"description", plan.device->info().name},
           {"architecture", plan.device->info().architecture},
           {"memory",
@@ -155,7 +156,8 @@ std::string text(const engine::Plan& plan) {
   line("placement",
        (plan.device == nullptr ? "cpu"
                                : plan.device->name() + " (" + plan.device->info().name + ", " +
-                                     plan.device->info().architecture + ")") +
+                                     plan.device->info().architecture + ")" +
+                                     (plan.experts_on_device ? "" : ", experts on the cpu")) +
            origin(plan, "placement") +
            (plan.why_not_there.empty() ? "" : "; not " + plan.why_not_there));
   line("threads", std::to_string(plan.threads) + " of " +
@@ -165,7 +167,7 @@ std::string text(const engine::Plan& plan) {
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
                       std::to_string(plan.max_rows) + origin(plan, "context.prefill_chunk"));
-  if (memory.slot > 0 && plan.device != nullptr) {
+  if (memory.slot > 0 && plan.experts_on_device) {
     line("experts", std::to_string(memory.all_slots()) + " on " + plan.device->name() + ", " +
                         bytes(memory.slot) + " each");
   } else if (memory.slot > 0) {
@@ -220,8 +222,7 @@ Status plan(const PlanOptions& options) {
   COLIBRI_ASSIGN(const auto made, engine::Plan::make(std::move(pipeline)));
   const bool on_cpu = made->device == nullptr;
   if (!on_cpu && !options.route_trace.empty()) {
-    return unsupported("--route-trace: all experts lie on " + made->device->name() +
-                       ", none of them streams");
+    return unsupported("--route-trace: what a device computes is measured by colibri bench");
   }
   const auto decode =
       on_cpu ? DecodeEstimate::of(*made, options.route_trace)

@@ -59,12 +59,19 @@ enum class DirectIo { kAuto, kOn, kOff };
 
 enum class Numerics { kReproducible, kFastest };
 
-// Where the model lies and is computed.
-struct Placement {
+// Where a part of the model lies and is computed.
+struct Place {
   enum class Kind { kAuto, kCpu, kDevice };
-  Kind kind = Kind::kAuto;  // kAuto: a device of a plugin that the pipeline asks for, or the CPU
+  Kind kind = Kind::kAuto;
   std::string plugin = {};  // of kDevice: whose device
   uint32_t device = 0;      // of kDevice: its number
+
+  bool operator==(const Place& other) const = default;
+};
+
+struct Placement {
+  Place experts;  // the weights that the router chooses from
+  Place dense;    // all else
 };
 
 // context.max_tokens: auto is the model's own limit, but at most this.

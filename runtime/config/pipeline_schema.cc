@@ -155,6 +155,24 @@ constexpr Choice kNumerics[] = {
     {"fastest", static_cast<int64_t>(Numerics::kFastest)},
 };
 
+constexpr Choice kPlaces[] = {{"auto"}, {"cpu"}};
+
+constexpr Field kPlacement[] = {
+    field<&Placement::experts>({
+        .name = "experts",
+        .fallback = "auto",
+        .doc =
+            "The experts' weights: on the device of all else, or `cpu`. `auto`: on that device if "
+            "it has room for all of them.",
+    }),
+    field<&Placement::dense>({
+        .name = "dense",
+        .fallback = "auto",
+        .doc = "All else: attention, routers, shared experts, embedding and head, and the caches.",
+    }),
+};
+constexpr Table kPlacementTable = {"placement", kPlacement};
+
 constexpr Field kDevices[] = {
     field<&Pipeline::Devices::memory, &kFractionType>({
         .name = "memory",
@@ -403,11 +421,15 @@ constexpr Field kPipeline[] = {
     field<&Pipeline::placement>({
         .name = "placement",
         .fallback = "auto",
-        .doc = "Where the model lies and is computed, all of it. A device: there, or not at all. "
-               "`cpu`: in this machine's memory. `auto`: on the first device that has room for it "
-               "of the plugins that `plugins.prefer` or `plugins.operators` names (with `numerics: "
-               "fastest` of any), else on the CPU, and a warning says why. A device has bytes of "
-               "its own, so this changes the answer.",
+        .doc =
+            "Where the model lies and is computed. A device or `cpu`: all of it there, or not at "
+            "all. `auto`: on the first device, of the plugins that `plugins.prefer` or "
+            "`plugins.operators` names (with `numerics: fastest` of any), that has room for it; "
+            "or for all but the experts, which then lie in this machine's memory; else on the "
+            "CPU, and a warning says why. A map says it per part. A device has bytes of its own, "
+            "so this changes the answer.",
+        .choices = kPlaces,
+        .table = &kPlacementTable,
     }),
     field<&Pipeline::devices>(part({.name = "devices", .doc = "Devices."}, kDevicesTable)),
     field<&Pipeline::threads>(part({.name = "threads", .doc = "Threads."}, kThreadsTable)),

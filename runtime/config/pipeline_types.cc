@@ -78,43 +78,58 @@ void read_budget(const Field& field, const Value& value, const std::string& key,
 
 // ---- placement, devices ----
 
-std::string placement_text(const Field&) {
+std::string place_text(const Field&) {
   return "auto, cpu, or a device: a plugin id, or one with a number (cuda:1)";
 }
 
-Json placement_json(const Field&) {
+std::string placement_text(const Field& field) {
+  return place_text(field) + "; or a map of parts";
+}
+
+Json place_json(const Field&) {
   return {{"type", "string"}, {"pattern", "^[a-z][a-z0-9_]*(:[0-9]{1,3})?$"}};
 }
 
 // nullopt if the text is none.
-std::optional<Placement> placement_of(std::string_view text) {
-  if (text == "auto") return Placement{};
-  if (text == "cpu") return Placement{.kind = Placement::Kind::kCpu};
+std::optional<Place> place_of(std::string_view text) {
+  if (text == "auto") return Place{};
+  if (text == "cpu") return Place{.kind = Place::Kind::kCpu};
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string_view id = text.substr(0, colon);
   const std::string_view number = text.substr(std::min(colon + 1, text.size()));
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz", kDigits = "0123456789";
   const bool is_id = !id.empty() && kLetters.find(id[0]) != id.npos &&
-                     id.find_first_not_of(std::string(kLetters) + "0123456789_") == id.npos;
+                     id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == id.npos;
   const bool has_number = colon < text.size();
   const bool is_number =
       !number.empty() && number.size() <= 3 && number.find_first_not_of(kDigits) == number.npos;
   if (!is_id || (has_number && !is_number)) return {};
-  Placement placement = {.kind = Placement::Kind::kDevice, .plugin = std::string(id)};
+  Place place = {.kind = Place::Kind::kDevice, .plugin = std::string(id)};
   for (const char digit : number) {
-    placement.device = 10 * placement.device + static_cast<uint32_t>(digit - '0');
+    place.device = 10 * place.device + static_cast<uint32_t>(digit - '0');
   }
-  return placement;
+  return place;
+}
+
+void read_place(const Field& field, const Value& value, const std::string& key, void* member,
+                Problems& problems) {
+  const auto place = value.is_scalar() ? place_of(value.text) : std::nullopt;
+  if (place) {
+    *static_cast<Place*>(member) = *place;
+  } else {
+    problems.add(value.position, key, mismatch(field, value));
+  }
 }
 
 void read_placement(const Field& field, const Value& value, const std::string& key, void* member,
                     Problems& problems) {
-  const auto placement = value.is_scalar() ? placement_of(value.text) : std::nullopt;
-  if (placement) {
-    *static_cast<Placement*>(member) = *placement;
-  } else {
-    problems.add(value.position, key, mismatch(field, value));
+  if (value.is_map()) {
+    read(*field.table, value, key, member, problems);
+    return;
   }
+  auto& placement = *static_cast<Placement*>(member);
+  read_place(field, value, key, &placement.dense, problems);
+  placement.experts = placement.dense;
 }
 
 std::string fraction_text(const Field&) {
@@ -343,8 +358,8 @@ Result<Budget> parse_budget(std::string_view text) {
 }
 
 constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
-constexpr FieldType kPlacementType = {placement_text, placement_json, read_placement, nullptr,
-                                      true};
+constexpr FieldType kPlaceType = {place_text, place_json, read_place, nullptr, true};
+constexpr FieldType kPlacementType = {placement_text, place_json, read_placement};
 constexpr FieldType kFractionType = {fraction_text, fraction_json, read_fraction};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};
 constexpr FieldType kArchitectureType = {architecture_text, name_json, read_name,

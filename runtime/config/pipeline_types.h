@@ -10,7 +10,8 @@
 namespace colibri::config {
 
 extern const FieldType kBudgetType;         // Budget
-extern const FieldType kPlacementType;      // Placement
+extern const FieldType kPlaceType;          // Place
+extern const FieldType kPlacementType;      // Placement: a place for all of it, or a map
 extern const FieldType kFractionType;       // double, above 0 and at most 1
 extern const FieldType kQuantizeType;       // Quantize: a preset's name, or a map
 extern const FieldType kArchitectureType;   // std::string: auto, a name, or a resolved path
@@ -24,6 +25,8 @@ extern const FieldType kPinsType;           // std::map<std::string, std::string
 
 template <>
 inline constexpr const FieldType* kTypeOf<Budget> = &kBudgetType;
+template <>
+inline constexpr const FieldType* kTypeOf<Place> = &kPlaceType;
 template <>
 inline constexpr const FieldType* kTypeOf<Placement> = &kPlacementType;
 template <>

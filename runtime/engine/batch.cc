@@ -12,14 +12,18 @@
 namespace colibri::engine {
 
 Result<std::unique_ptr<Batch>> Batch::create(const ForwardParts& parts, unsigned threads) {
-  auto runner = parts.device == nullptr ? PhaseRunner::create(threads, parts.scratch_bytes)
-                                        : PhaseRunner::create(*parts.device, parts.scratch_bytes);
-  if (!runner.ok()) return runner.status();
-  std::unique_ptr<Batch> batch(new Batch(parts, std::move(*runner)));
+  const bool no_threads = parts.place() == PassPlace::kDevice;
+  COLIBRI_ASSIGN(PhaseRunner runner,
+                 PhaseRunner::create(no_threads ? 1 : threads, parts.scratch_bytes));
+  if (parts.device != nullptr) {
+    COLIBRI_TRY(runner.use_device(*parts.device, parts.device_scratch_bytes));
+  }
+  std::unique_ptr<Batch> batch(new Batch(parts, std::move(runner)));
   if (parts.store != nullptr) {
     COLIBRI_ASSIGN(batch->visit_, experts::Visit::create(*parts.store));
   }
-  COLIBRI_ASSIGN(batch->work_, Workspace::create(*parts.spec, parts.max_rows, parts.device));
+  COLIBRI_ASSIGN(batch->work_,
+                 Workspace::create(*parts.spec, parts.max_rows, parts.place(), parts.device));
   return batch;
 }
 
@@ -136,6 +140,12 @@ Status Batch::fetch(const SharedList<int32_t>& list, int64_t n) {
   COLIBRI_TRY(runner_.queue()->copy_out(list.host, work_.rows.data(), offset,
                                         static_cast<uint64_t>(n) * sizeof(*list.host)));
   return runner_.queue()->wait();
+}
+
+Status Batch::fetch_later(const colibri_tensor& from, const colibri_tensor& to) {
+  return runner_.queue()->copy_out(address(to), static_cast<const std::byte*>(from.buffer),
+                                   from.offset,
+                                   static_cast<uint64_t>(from.shape[0] * from.stride[0]));
 }
 
 colibri_tensor Batch::at(colibri_tensor view, int32_t* there) const {

@@ -31,14 +31,20 @@ struct ForwardParts {
   const model::ModelSpec* spec = nullptr;
   const Layers* layers = nullptr;
   const RopeTable* rope = nullptr;
-  const plugin::Device* device = nullptr;            // that all of the model lies on; null = none
-  const DeviceExperts* device_experts = nullptr;     // on a device: all of the model's
-  experts::Store* store = nullptr;                   // null = no layer has experts, or a device all
+  const plugin::Device* device = nullptr;            // that the model lies on; null = none
+  const DeviceExperts* device_experts = nullptr;     // null = none lie there
+  experts::Store* store = nullptr;                   // null = none lie in the host's memory
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
   int64_t max_rows = 1;         // rows of one pass over the layers
   unsigned decode_threads = 1;  // that compute single tokens
   uint64_t scratch_bytes = 0;   // of a worker
+  uint64_t device_scratch_bytes = 0;
+
+  PassPlace place() const {
+    if (device == nullptr) return PassPlace::kCpu;
+    return store == nullptr ? PassPlace::kDevice : PassPlace::kDeviceButExperts;
+  }
 };
 
 enum class LogitsOf { kNone, kLast, kAll };
@@ -107,8 +113,10 @@ class Batch {
   Status check_finite(std::span<const Chunk> chunks, const float* logits) const;
   // A list of the host's as kernels find it: as it is, or on a device copied to `there`.
   Result<const int32_t*> given(const int32_t* list, int32_t* there, int64_t n);
-  // What kernels wrote to a list is then in its host's part.
+  // What kernels wrote to a list is then in its host's part, and what was fetch_later()ed there.
   Status fetch(const SharedList<int32_t>& list, int64_t n);
+  // Rows of the device to the same rows of the host's.
+  Status fetch_later(const colibri_tensor& from, const colibri_tensor& to);
   // A view of what kernels find at `there`: of its buffer, on a device.
   colibri_tensor at(colibri_tensor view, int32_t* there) const;
   // Row i of the residual becomes row index[i], n rows; the index is ascending.
@@ -150,8 +158,14 @@ class Batch {
     const int64_t* begin = nullptr;      // [count + 1]
     const int32_t* row_index = nullptr;  // into the normed rows
   };
+  // Its rows: of one place, the inner ones `inner_offset` bytes into `inner`.
+  struct FfnRows {
+    colibri_tensor input, output;
+    std::byte* inner = nullptr;
+    uint64_t inner_offset = 0;
+  };
   Status run_ffn(const Ffn& ffn, const Groups& groups, std::span<const experts::Visit::Lease> wave,
-                 int64_t rows, const colibri_tensor& output);
+                 const FfnRows& rows);
   // A weight where it lies: in dense memory, or in an expert's bundle.
   colibri_tensor view(const Placed& placed, const std::byte* bundle) const;
   // Adds rows of `branch` to the residual, times `weight` ([rows], or null).

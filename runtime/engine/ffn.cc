@@ -65,7 +65,9 @@ Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step,
 Status Batch::run_always(const Ffn& ffn, int64_t rows) {
   const int64_t begin[2] = {0, rows};
   const experts::Visit::Lease dense;
-  return run_ffn(ffn, {1, begin, nullptr}, {&dense, 1}, rows, work_.branch.view(rows));
+  const Rows& input = prepared(*ffn.gate) ? work_.normed_prepared : work_.normed;
+  return run_ffn(ffn, {1, begin, nullptr}, {&dense, 1},
+                 {input.view(rows), work_.branch.view(rows), work_.rows.data(), work_.inner});
 }
 
 Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step,
@@ -85,6 +87,12 @@ Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t ste
   choose.select_bias = values(routed.select_bias);
   COLIBRI_TRY(runner_.run_light(rows, {{routed.choose, &choose}}));
 
+  if (parts_.place() == PassPlace::kDeviceButExperts) {
+    const bool integers = prepared(*routed.expert.gate);
+    COLIBRI_TRY(
+        fetch_later((integers ? work_.normed_prepared : work_.normed).view(rows),
+                    (integers ? work_.host_normed_prepared : work_.host_normed).view(rows)));
+  }
   COLIBRI_TRY(fetch(work_.chosen, rows * top_k));
   const int32_t* const chosen = work_.chosen.host;
   for (int64_t i = 0; i < rows * top_k; ++i) {
@@ -111,10 +119,19 @@ Status Batch::run_wave(const RoutedFfn& routed, std::span<const experts::Visit::
     routing_.add(static_cast<int32_t>(lease.expert));
   }
   const int64_t product_rows = routing_.group_begin()[routing_.groups()];
-  COLIBRI_ASSIGN(const int32_t* token_of_row,
-                 given(routing_.token_of_row(), work_.token_of_row, product_rows));
-  const Groups groups = {routing_.groups(), routing_.group_begin(), token_of_row};
-  return run_ffn(routed.expert, groups, wave, rows, work_.expert_out.view(product_rows));
+  Groups groups = {routing_.groups(), routing_.group_begin(), routing_.token_of_row()};
+  const bool integers = prepared(*routed.expert.gate);
+  if (parts_.place() == PassPlace::kDeviceButExperts) {
+    const Rows& input = integers ? work_.host_normed_prepared : work_.host_normed;
+    return run_ffn(
+        routed.expert, groups, wave,
+        {input.view(rows), work_.host_expert_out.view(product_rows), work_.host_inner, 0});
+  }
+  COLIBRI_ASSIGN(groups.row_index, given(groups.row_index, work_.token_of_row, product_rows));
+  const Rows& input = integers ? work_.normed_prepared : work_.normed;
+  return run_ffn(
+      routed.expert, groups, wave,
+      {input.view(rows), work_.expert_out.view(product_rows), work_.rows.data(), work_.inner});
 }
 
 Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
@@ -132,6 +149,12 @@ Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
     COLIBRI_TRY(run_wave(routed, wave, rows));
   }
 
+  if (parts_.place() == PassPlace::kDeviceButExperts) {
+    const colibri_tensor from = work_.host_expert_out.view(rows * parts_.spec->top_k);
+    COLIBRI_TRY(runner_.queue()->copy_in(work_.rows.data(), work_.expert_out.view(1).offset,
+                                         address(from),
+                                         static_cast<uint64_t>(from.shape[0] * from.stride[0])));
+  }
   COLIBRI_ASSIGN(const int32_t* row_of_pair,
                  given(routing_.row_of_pair(), work_.row_of_pair, rows * parts_.spec->top_k));
   auto combine = arguments<colibri_combine_args>();
@@ -155,8 +178,7 @@ Result<std::span<const experts::Visit::Lease>> Batch::next_wave() {
 }
 
 Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
-                      std::span<const experts::Visit::Lease> wave, int64_t rows,
-                      const colibri_tensor& output) {
+                      std::span<const experts::Visit::Lease> wave, const FfnRows& rows) {
   for (size_t i = 0; i < wave.size(); ++i) {
     weights_[2 * i] = view(*ffn.gate, wave[i].data);
     weights_[2 * i + 1] = view(*ffn.up, wave[i].data);
@@ -165,15 +187,15 @@ Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
     biases_[2 * i + 1] = view(*ffn.up_bias, wave[i].data);
   }
   const Rows inner(prepared(*ffn.down) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32, ffn.gate->rows(),
-                   work_.rows.data(), work_.inner);
+                   rows.inner, rows.inner_offset);
   auto gate_up = arguments<colibri_grouped_matmul_args>();
   gate_up.weights_per_group = 2;
   gate_up.groups = groups.count;
   gate_up.group_begin = groups.begin;
   gate_up.row_index = groups.row_index;
   gate_up.weight = weights_.data();
-  gate_up.input = (prepared(*ffn.gate) ? work_.normed_prepared : work_.normed).view(rows);
-  gate_up.output = inner.view(output.shape[0]);
+  gate_up.input = rows.input;
+  gate_up.output = inner.view(rows.output.shape[0]);
   gate_up.bias = ffn.gate_bias == nullptr ? nullptr : biases_.data();
   COLIBRI_TRY(runner_.run({{ffn.gate_up, &gate_up}}));
 
@@ -187,7 +209,7 @@ Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
   down.group_begin = groups.begin;
   down.weight = weights_.data();
   down.input = gate_up.output;
-  down.output = output;
+  down.output = rows.output;
   down.bias = ffn.down_bias == nullptr ? nullptr : biases_.data();
   return runner_.run({{ffn.down_op, &down}});
 }

@@ -20,7 +20,7 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   plugin::DeviceQueue* const to = queue ? &*queue : nullptr;
   COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens, to));
   COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool, to));
-  if (to == nullptr) {
+  if (!made.experts_on_device) {
     COLIBRI_TRY(model->load_experts(*pool));
   } else if (made.expert_files) {
     COLIBRI_ASSIGN(
@@ -87,7 +87,8 @@ ForwardParts Model::forward_parts() const {
   parts.kv = plan_->pipeline.context.kv;
   parts.max_rows = plan_->max_rows;
   parts.decode_threads = plan_->decode_threads;
-  parts.scratch_bytes = plan_->operators->scratch_bytes();
+  parts.scratch_bytes = plan_->operators->scratch_bytes(false);
+  parts.device_scratch_bytes = plan_->operators->scratch_bytes(true);
   return parts;
 }
 

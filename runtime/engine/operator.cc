@@ -27,17 +27,19 @@ bool OperatorDesc::operator==(const OperatorDesc& other) const {
 }
 
 Result<const Operator*> OperatorSet::add(const std::string& use, OperatorDesc desc,
-                                         std::vector<Packing>* packing) {
+                                         std::vector<Packing>* packing, Part part) {
+  const plugin::KernelChooser& chooser = part == Part::kExperts ? experts_ : dense_;
   for (size_t i = 0; i < operators_.size(); ++i) {
-    if (!(operators_[i]->asked_ == desc)) continue;
+    if (operators_[i]->chooser_ != &chooser || !(operators_[i]->asked_ == desc)) continue;
     auto& uses = operators_[i]->uses_;
     if (std::find(uses.begin(), uses.end(), use) == uses.end()) uses.push_back(use);
     if (packing != nullptr) *packing = packings_[i];
     return operators_[i].get();
   }
-  auto choice = chooser_.choose(desc.get());
+  auto choice = chooser.choose(desc.get());
   if (!choice.ok()) return choice.status().at(use);
   std::unique_ptr<Operator> made(new Operator(std::move(desc), std::move(*choice)));
+  made->chooser_ = &chooser;
   std::vector<Packing> packed;
   const std::string place = use + ": plugin " + made->choice_.plugin->id();
   if (Status status = choose_layouts(*made, &packed); !status.ok()) return status.at(place);
@@ -82,9 +84,11 @@ Status OperatorSet::choose_layouts(Operator& made, std::vector<Packing>* packing
   return {};
 }
 
-uint64_t OperatorSet::scratch_bytes() const {
+uint64_t OperatorSet::scratch_bytes(bool on_device) const {
   uint64_t most = 0;
-  for (const auto& made : operators_) most = std::max(most, made->scratch_bytes_);
+  for (const auto& made : operators_) {
+    if (made->on_device() == on_device) most = std::max(most, made->scratch_bytes_);
+  }
   return most;
 }
 

@@ -50,6 +50,8 @@ class Operator {
   const void* state() const { return state_.data(); }
   uint64_t scratch_bytes() const { return scratch_bytes_; }  // per worker
   const plugin::KernelChoice& choice() const { return choice_; }
+  // Whether it runs in the queue of a device.
+  bool on_device() const { return on_device_; }
   const std::string& description() const { return description_; }
   const std::vector<std::string>& uses() const { return uses_; }
   // As it was asked for, before the layouts of its weights were chosen.
@@ -58,11 +60,16 @@ class Operator {
  private:
   friend class OperatorSet;
   Operator(OperatorDesc desc, plugin::KernelChoice choice)
-      : asked_(desc), desc_(std::move(desc)), choice_(std::move(choice)) {}
+      : asked_(desc),
+        desc_(std::move(desc)),
+        choice_(std::move(choice)),
+        on_device_(choice_.plugin->manifest().offers(plugin::kDeviceInterface)) {}
 
   OperatorDesc asked_;
   OperatorDesc desc_;
   plugin::KernelChoice choice_;
+  bool on_device_;
+  const plugin::KernelChooser* chooser_ = nullptr;
   Memory state_;
   uint64_t scratch_bytes_ = 0;
   std::string description_;
@@ -76,23 +83,30 @@ struct Packing {
   const colibri_kernels_0* packer = nullptr;
 };
 
+// The parts of a model that may lie in different places.
+enum class Part { kDense, kExperts };
+
 class OperatorSet {
  public:
-  explicit OperatorSet(const plugin::KernelChooser& chooser) : chooser_(chooser) {}
+  // The choosers of the two parts may be one.
+  OperatorSet(const plugin::KernelChooser& dense, const plugin::KernelChooser& experts)
+      : dense_(dense), experts_(experts) {}
 
   // Chooses a plugin and creates the operator, or finds it if one with this description exists.
   // `use` says what for, in the plan and in errors. Weights whose layout is ROWS are packed as the
   // plugin wants: packing (may be null) gets one entry for each. [setup]
   Result<const Operator*> add(const std::string& use, OperatorDesc desc,
-                              std::vector<Packing>* packing = nullptr);
+                              std::vector<Packing>* packing = nullptr, Part part = Part::kDense);
 
   const std::vector<std::unique_ptr<Operator>>& all() const { return operators_; }
-  uint64_t scratch_bytes() const;  // per worker, enough for each of them
+  // Enough for each of them that runs on a device, or per worker for each that does not.
+  uint64_t scratch_bytes(bool on_device) const;
 
  private:
   Status choose_layouts(Operator& made, std::vector<Packing>* packing) const;
 
-  const plugin::KernelChooser& chooser_;
+  const plugin::KernelChooser& dense_;
+  const plugin::KernelChooser& experts_;
   std::vector<std::unique_ptr<Operator>> operators_;
   std::vector<std::vector<Packing>> packings_;  // parallel to operators_
 };

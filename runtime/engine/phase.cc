@@ -10,6 +10,13 @@ namespace {
 
 constexpr size_t kMostCalls = 4;
 
+// True for no calls at all.
+bool are_of_device(std::initializer_list<Call> calls) {
+  return std::all_of(calls.begin(), calls.end(), [](const Call& call) {
+    return call.what == nullptr || call.what->on_device();
+  });
+}
+
 }  // namespace
 
 Result<PhaseRunner> PhaseRunner::create(unsigned threads, uint64_t scratch_bytes) {
@@ -21,13 +28,12 @@ Result<PhaseRunner> PhaseRunner::create(unsigned threads, uint64_t scratch_bytes
   return runner;
 }
 
-Result<PhaseRunner> PhaseRunner::create(const plugin::Device& device, uint64_t scratch_bytes) {
-  COLIBRI_ASSIGN(PhaseRunner runner, create(1, 0));
-  COLIBRI_ASSIGN(runner.device_scratch_,
+Status PhaseRunner::use_device(const plugin::Device& device, uint64_t scratch_bytes) {
+  COLIBRI_ASSIGN(device_scratch_,
                  plugin::DeviceMemory::allocate(device, scratch_bytes, "kernel scratch"));
   COLIBRI_ASSIGN(plugin::DeviceQueue queue, plugin::DeviceQueue::create(device));
-  runner.queue_.emplace(std::move(queue));
-  return runner;
+  queue_.emplace(std::move(queue));
+  return {};
 }
 
 Status PhaseRunner::run_on_device(std::initializer_list<Call> calls) {
@@ -48,12 +54,12 @@ Status PhaseRunner::run_on_device(std::initializer_list<Call> calls) {
 }
 
 Status PhaseRunner::run(std::initializer_list<Call> calls, unsigned threads) {
-  if (queue_) return run_on_device(calls);
-  struct Part {
+  if (queue_ && are_of_device(calls)) return run_on_device(calls);
+  struct Segment {
     const Call* call;
     int64_t first;  // of the call's tasks, in the numbering of the phase
   };
-  std::array<Part, kMostCalls + 1> parts;
+  std::array<Segment, kMostCalls + 1> parts;
   size_t count = 0;
   int64_t tasks = 0;
   for (const Call& call : calls) {

@@ -29,10 +29,11 @@ class PhaseRunner {
  public:
   // scratch_bytes per worker.
   static Result<PhaseRunner> create(unsigned threads, uint64_t scratch_bytes);
-  // scratch_bytes: for any operator. What is run has happened after queue()->wait().
-  static Result<PhaseRunner> create(const plugin::Device& device, uint64_t scratch_bytes);
+  // From now on the operators of the device go into its queue, with as much scratch memory there.
+  Status use_device(const plugin::Device& device, uint64_t scratch_bytes);
 
-  plugin::DeviceQueue* queue() { return queue_ ? &*queue_ : nullptr; }  // null = threads compute
+  // What was run on the device has happened after its wait(); null = there is none.
+  plugin::DeviceQueue* queue() { return queue_ ? &*queue_ : nullptr; }
   void use_threads(unsigned threads) { threads_ = threads; }
   unsigned threads() const { return threads_; }
   ThreadPool& pool() const { return *pool_; }
@@ -40,7 +41,7 @@ class PhaseRunner {
   void record_to(Recorder* recorder) { recorder_ = recorder; }
   Recorder* recorder() const { return recorder_; }
 
-  // Runs all tasks of the calls; they must not depend on each other. A failing kernel is named.
+  // Runs all tasks of the calls, all of a device or none; they must not depend on each other. A failing kernel is named.
   Status run(std::initializer_list<Call> calls) { return run(calls, threads_); }
   // The same for operators that take about a microsecond a row: few rows are done by this thread
   // before others have been called.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the model lies and is computed: on the CPU, or all of it on one device.
+// Where the model lies and is computed: on the CPU, on one device, or on a device all but the experts.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@
 namespace colibri::engine {
 namespace {
 
-using config::Placement;
+using config::Place;
 
 // Whether the pipeline names the plugin as one that it wants. The answer of a device has bytes of
 // its own, so that one that nobody named is used only where those of the CPU are not promised.
@@ -25,55 +25,73 @@ bool is_asked_for(const config::Pipeline& pipeline, const std::string& id) {
          std::any_of(pins.begin(), pins.end(), [&](const auto& pin) { return pin.second == id; });
 }
 
+// Whether a device lacks something that another place may have.
+bool is_lack(const Status& status) {
+  return status.code() == COLIBRI_UNSUPPORTED || status.code() == COLIBRI_OUT_OF_MEMORY;
+}
+
 }  // namespace
 
 Status Plan::place_model() {
-  const Placement& wanted = pipeline.placement;
-  if (wanted.kind == Placement::Kind::kCpu) return place_on(nullptr);
-  if (wanted.kind == Placement::Kind::kAuto) {
-    COLIBRI_TRY(try_devices());
-    if (device != nullptr) return {};
-    if (!why_not_there.empty()) {
-      log(COLIBRI_LOG_WARNING,
-          pipeline.place("placement") + ": running on the CPU: " + why_not_there);
-    }
-    return place_on(nullptr);
+  const Place& experts = pipeline.placement.experts;
+  Place dense = pipeline.placement.dense;
+  if (experts.kind == Place::Kind::kDevice && dense.kind == Place::Kind::kAuto) dense = experts;
+  if (experts.kind == Place::Kind::kDevice && dense != experts) {
+    return unsupported(pipeline.place("placement.experts") +
+                       ": experts lie on the device of all else (placement.dense), or on the CPU");
   }
+  if (dense.kind == Place::Kind::kCpu) return place_on(nullptr, false);
+  if (dense.kind == Place::Kind::kAuto) return try_devices();
   const std::string place = pipeline.place("placement");
-  auto plugin = registry->find(plugin::kDeviceInterface, wanted.plugin);
+  auto plugin = registry->find(plugin::kDeviceInterface, dense.plugin);
   if (!plugin.ok()) return plugin.status().at(place);
-  const uint32_t count = registry->device_count(wanted.plugin);
-  if (wanted.device >= count) {
-    return invalid_argument(place + ": " + wanted.plugin + " has " + std::to_string(count) +
+  const uint32_t count = registry->device_count(dense.plugin);
+  if (dense.device >= count) {
+    return invalid_argument(place + ": " + dense.plugin + " has " + std::to_string(count) +
                             (count == 1 ? " device" : " devices") + ", numbered from 0");
   }
-  COLIBRI_ASSIGN(auto where, plugin::Device::open(std::move(*plugin), wanted.device));
-  return place_on(std::move(where)).at(place);
+  COLIBRI_ASSIGN(auto where, plugin::Device::open(std::move(*plugin), dense.device));
+  return place_around(std::move(where)).at(place);
 }
 
-// The first one that takes the model; else why each does not.
+// The first device that takes the model, or all of it but the experts; else the CPU.
 Status Plan::try_devices() {
   for (const auto& plugin : registry->offers(plugin::kDeviceInterface)) {
     if (!is_asked_for(pipeline, plugin->id())) continue;
     for (uint32_t number = 0; number < registry->device_count(plugin->id()); ++number) {
-      COLIBRI_ASSIGN(auto where, plugin::Device::open(plugin, number));
-      const std::string name = where->name();
-      const Status status = place_on(std::move(where));
-      if (status.ok()) return {};
-      device = nullptr;
-      if (status.code() != COLIBRI_UNSUPPORTED && status.code() != COLIBRI_OUT_OF_MEMORY) {
-        return status;
-      }
-      why_not_there += (why_not_there.empty() ? "" : "; ") + name + ": " + status.text();
+      COLIBRI_ASSIGN(std::shared_ptr<const plugin::Device> where,
+                     plugin::Device::open(plugin, number));
+      const Status status = place_around(where);
+      if (status.ok() || !is_lack(status)) return status;
+      why_not_there = why_not_there + (why_not_there.empty() ? "" : "; ") + where->name() + ": " +
+                      status.text();
     }
   }
+  if (!why_not_there.empty()) {
+    log(COLIBRI_LOG_WARNING,
+        pipeline.place("placement") + ": running on the CPU: " + why_not_there);
+  }
+  return place_on(nullptr, false);
+}
+
+// On the device, with the experts where they are wanted.
+Status Plan::place_around(const std::shared_ptr<const plugin::Device>& where) {
+  const Place::Kind experts = pipeline.placement.experts.kind;
+  if (experts == Place::Kind::kCpu) return place_on(where, false);
+  const Status whole = place_on(where, true);
+  if (experts == Place::Kind::kDevice || layers.routed_layers == 0 || !is_lack(whole)) return whole;
+  COLIBRI_TRY(place_on(where, false));
+  why_not_there = "experts on " + where->name() + ": " + whole.text();
   return {};
 }
 
-Status Plan::place_on(std::unique_ptr<const plugin::Device> where) {
+Status Plan::place_on(std::shared_ptr<const plugin::Device> where, bool with_experts) {
   expert_files.reset();
   operators.reset();
+  expert_chooser.reset();
+  device_memory = {};
   device = std::move(where);
+  experts_on_device = with_experts;
   COLIBRI_TRY(plan_operators());
   return plan_memory();
 }
@@ -85,37 +103,39 @@ DeviceExperts::Shape Plan::device_experts() const {
 
 Status Plan::plan_device_memory() {
   const config::Budget& wanted = pipeline.experts.budget;
-  const uint64_t budget = wanted.kind == config::Budget::Kind::kAuto ? memory.experts_all
-                                                                     : wanted.of(memory.experts_all);
-  if (budget < memory.experts_all) {
+  const uint64_t budget = wanted.kind == config::Budget::Kind::kAuto
+                              ? memory.experts_all
+                              : wanted.of(memory.experts_all);
+  if (experts_on_device && budget < memory.experts_all) {
     return unsupported(pipeline.place("experts.budget") + ": a device holds all experts, " +
                        human_bytes(memory.experts_all) + ", and the budget is " +
                        human_bytes(budget));
   }
-  const Workspace::Bytes work = Workspace::bytes(spec, max_rows, true);
+  const Workspace::Bytes work =
+      Workspace::bytes(spec, max_rows,
+                       experts_on_device || memory.experts_all == 0 ? PassPlace::kDevice
+                                                                    : PassPlace::kDeviceButExperts);
   DeviceMemoryPlan& there = device_memory;
   there.dense = layers.dense_bytes;
-  there.experts = memory.experts_all;
+  there.experts = experts_on_device ? memory.experts_all : 0;
   there.rope = RopeTable::bytes(spec.rope, max_tokens);
   there.kv =
       static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
   there.workspace = work.rows;
-  there.scratch = operators->scratch_bytes();
+  there.scratch = operators->scratch_bytes(true);
   COLIBRI_ASSIGN(const uint64_t free, device->free_memory());
   there.granted = static_cast<uint64_t>(static_cast<double>(free) * pipeline.devices.memory);
-  memory.workspace = work.lists;
-  const DeviceExperts::Shape experts = device_experts();
-  memory.scratch =
-      std::max(threads * experts.staging_bytes + largest_weight(layers),
-               experts.layers == 0 ? 0 : DeviceExperts::loading_bytes(experts, threads));
+  memory.workspace = work.host;
+  // Weights pass through the host: the dense ones one after another, then an expert a thread.
+  memory.scratch +=
+      std::max(largest_weight(layers), experts_on_device ? threads * memory.slot : uint64_t{0});
   if (there.total() <= there.granted) return {};
   return out_of_memory("the model needs " + human_bytes(there.total()) + " (experts " +
                        human_bytes(there.experts) + ", other weights " + human_bytes(there.dense) +
                        ", key-value cache " + human_bytes(there.kv) + ", working memory " +
-                       human_bytes(there.workspace + there.scratch + there.rope) +
-                       "), but " + pipeline.place("devices.memory") + " grants " +
-                       human_bytes(there.granted) + " of the " + human_bytes(free) +
-                       " that are free there");
+                       human_bytes(there.workspace + there.scratch + there.rope) + "), but " +
+                       pipeline.place("devices.memory") + " grants " + human_bytes(there.granted) +
+                       " of the " + human_bytes(free) + " that are free there");
 }
 
 }  // namespace colibri::engine

@@ -90,7 +90,12 @@ Status Plan::plan_operators() {
                                             device == nullptr ? nullptr : device->plugin());
   if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
-  operators.emplace(*chooser);
+  if (device != nullptr && !experts_on_device) {
+    auto of_experts = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
+    if (!of_experts.ok()) return of_experts.status();
+    expert_chooser.emplace(std::move(*of_experts));
+  }
+  operators.emplace(*chooser, expert_chooser ? *expert_chooser : *chooser);
   COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
                                      *operators));
   if (layers.routed_layers == 0) return {};
@@ -107,14 +112,19 @@ Status Plan::plan_memory() {
   memory.available = profile.memory_available;
   memory.slot = align_up(layers.bundle_bytes, kDirectAlignment);
   memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.routed_layers * memory.slot;
-  if (device != nullptr) return plan_device_memory();
-  memory.dense = layers.dense_bytes;
-  memory.rope = RopeTable::bytes(spec.rope, max_tokens);
-  memory.kv =
-      static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
-  const Workspace::Bytes work = Workspace::bytes(spec, max_rows, false);
-  memory.workspace = work.rows + work.lists;
-  memory.scratch = threads * (operators->scratch_bytes() + staging_bytes(spec, layers));
+  const uint64_t staging = staging_bytes(spec, layers);
+  memory.scratch = threads * (operators->scratch_bytes(false) + staging);
+  if (device != nullptr) {
+    COLIBRI_TRY(plan_device_memory());
+  } else {
+    memory.dense = layers.dense_bytes;
+    memory.rope = RopeTable::bytes(spec.rope, max_tokens);
+    memory.kv =
+        static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
+    const Workspace::Bytes work = Workspace::bytes(spec, max_rows, PassPlace::kCpu);
+    memory.workspace = work.rows + work.host;
+  }
+  if (experts_on_device) return {};
   COLIBRI_ASSIGN(memory.experts, expert_bytes());
   return {};
 }

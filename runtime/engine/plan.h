@@ -25,11 +25,10 @@
 
 namespace colibri::engine {
 
-// Bytes, exact: what will be allocated on the device that the model is placed on, and that no memory
-// of the host holds.
+// Bytes, exact: what will be allocated on the device that the model is placed on.
 struct DeviceMemoryPlan {
   uint64_t dense = 0;
-  uint64_t experts = 0;
+  uint64_t experts = 0;  // all of them, or none
   uint64_t rope = 0;
   uint64_t kv = 0;
   uint64_t workspace = 0;
@@ -82,9 +81,12 @@ class Plan {
   model::ModelSpec spec;
   std::unique_ptr<Tokenizer> tokenizer;  // null = the model has none
   std::unique_ptr<plugin::Instance> policy;
-  std::unique_ptr<const plugin::Device> device;  // that all of the model lies on; null = none
-  std::string why_not_there;  // why the devices that were asked for are not it; empty = none was
+  std::shared_ptr<const plugin::Device> device;  // that the model lies on; null = none
+  bool experts_on_device = false;                // or else in the host's memory
+  // What `placement: auto` looked for, did not find, and why; empty = it found all.
+  std::string why_not_there;
   std::optional<plugin::KernelChooser> chooser;
+  std::optional<plugin::KernelChooser> expert_chooser;  // of experts that lie elsewhere
   std::optional<OperatorSet> operators;
   Layers layers;
   std::optional<ExpertFiles> expert_files;  // nullopt = no layer has experts
@@ -115,7 +117,8 @@ class Plan {
   Status plan_context();
   // placement.cc: where the model lies, and all that follows from it.
   Status place_model();
-  Status place_on(std::unique_ptr<const plugin::Device> where);
+  Status place_on(std::shared_ptr<const plugin::Device> where, bool with_experts);
+  Status place_around(const std::shared_ptr<const plugin::Device>& where);
   Status try_devices();
   Status plan_device_memory();
   Status plan_operators();

@@ -23,11 +23,12 @@ Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec
   gated.clamp = spec_.ffn_clamp;
   gated.alpha = spec_.ffn_alpha;
   gated.up_offset = spec_.ffn_up_offset;
+  const Part part = bundle == nullptr ? Part::kDense : Part::kExperts;
   std::vector<Packing> packing;
   Ffn made;
-  COLIBRI_ASSIGN(made.gate_up,
-                 operators_.add(use + ".gate_up",
-                                {COLIBRI_OP_GROUPED_MATMUL, gated, {gate, up}, rows}, &packing));
+  COLIBRI_ASSIGN(made.gate_up, operators_.add(use + ".gate_up",
+                                              {COLIBRI_OP_GROUPED_MATMUL, gated, {gate, up}, rows},
+                                              &packing, part));
   made.gate = place(spec.gate, packing[0], gate, bundle);
   made.up = place(spec.up, packing[1], up, bundle);
 
@@ -35,9 +36,9 @@ Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec
   plain.input_dtype = gated.output_dtype;
   plain.output_dtype = COLIBRI_CODEC_F32;
   plain.bias = spec.down_bias ? 1 : 0;
-  COLIBRI_ASSIGN(
-      made.down_op,
-      operators_.add(use + ".down", {COLIBRI_OP_GROUPED_MATMUL, plain, {down}, rows}, &packing));
+  COLIBRI_ASSIGN(made.down_op,
+                 operators_.add(use + ".down", {COLIBRI_OP_GROUPED_MATMUL, plain, {down}, rows},
+                                &packing, part));
   made.down = place(spec.down, packing[0], down, bundle);
   made.gate_bias = place_vector(spec.gate_bias, bundle);
   made.up_bias = place_vector(spec.up_bias, bundle);

@@ -24,7 +24,8 @@ uint64_t inner_bytes(const model::ModelSpec& spec, int64_t max_rows) {
 
 }  // namespace
 
-Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, bool on_device) {
+Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows, PassPlace place) {
+  const bool on_device = place != PassPlace::kCpu;
   Bytes used;
   const auto take = [&](uint64_t bytes) {
     return std::exchange(used.rows, used.rows + align_up(bytes));
@@ -32,10 +33,12 @@ Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows
   const auto take_rows = [&](uint32_t dtype, int64_t n, int64_t cols) {
     return Rows(dtype, cols, rows.data(), take(Rows::bytes(dtype, n, cols)));
   };
+  const auto take_host = [&](uint64_t bytes) {
+    const uint64_t at = std::exchange(used.host, used.host + align_up(bytes));
+    return host.data() == nullptr ? nullptr : host.data() + at;
+  };
   const auto list = [&]<typename T>(T*& to, int64_t n) {
-    const uint64_t at =
-        std::exchange(used.lists, used.lists + align_up(static_cast<uint64_t>(n) * sizeof(T)));
-    to = lists.data() == nullptr ? nullptr : reinterpret_cast<T*>(lists.data() + at);
+    to = reinterpret_cast<T*>(take_host(static_cast<uint64_t>(n) * sizeof(T)));
   };
   const auto there = [&](int32_t*& to, int64_t n) {
     const uint64_t at = take(static_cast<uint64_t>(n) * sizeof(int32_t));
@@ -71,6 +74,15 @@ Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows
     there(token_of_row, product_rows);
     there(row_of_pair, product_rows);
   }
+  if (place == PassPlace::kDeviceButExperts) {
+    const auto host_rows = [&](uint32_t dtype, int64_t n, int64_t cols) {
+      return Rows(dtype, cols, take_host(Rows::bytes(dtype, n, cols)));
+    };
+    host_normed = host_rows(COLIBRI_CODEC_F32, max_rows, spec.hidden);
+    host_normed_prepared = host_rows(COLIBRI_CODEC_Q8_32, max_rows, spec.hidden);
+    host_inner = take_host(either_bytes(product_rows, spec.expert_inner));
+    host_expert_out = host_rows(COLIBRI_CODEC_F32, product_rows, spec.hidden);
+  }
   if (spec.attention == model::AttentionKind::kGqa) {
     k = take_rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
     v = take_rows(COLIBRI_CODEC_F32, max_rows, spec.kv_heads * spec.head_dim);
@@ -89,17 +101,17 @@ Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows
   return used;
 }
 
-Workspace::Bytes Workspace::bytes(const model::ModelSpec& spec, int64_t max_rows, bool on_device) {
-  return Workspace().carve(spec, max_rows, on_device);
+Workspace::Bytes Workspace::bytes(const model::ModelSpec& spec, int64_t max_rows, PassPlace place) {
+  return Workspace().carve(spec, max_rows, place);
 }
 
-Result<Workspace> Workspace::create(const model::ModelSpec& spec, int64_t max_rows,
+Result<Workspace> Workspace::create(const model::ModelSpec& spec, int64_t max_rows, PassPlace place,
                                     const plugin::Device* device) {
-  const Bytes size = bytes(spec, max_rows, device != nullptr);
+  const Bytes size = bytes(spec, max_rows, place);
   Workspace work;
   COLIBRI_ASSIGN(work.rows, Block::allocate(device, size.rows, "the forward pass"));
-  COLIBRI_ASSIGN(work.lists, Memory::allocate(size.lists, "the lists of the forward pass"));
-  work.carve(spec, max_rows, device != nullptr);
+  COLIBRI_ASSIGN(work.host, Memory::allocate(size.host, "lists of the forward pass"));
+  work.carve(spec, max_rows, place);
   return work;
 }
 

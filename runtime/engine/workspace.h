@@ -19,19 +19,22 @@ struct SharedList {
   T* there = nullptr;  // where kernels find it
 };
 
+// Where a pass is computed: on the CPU, on a device, or on a device all but the experts.
+enum class PassPlace { kCpu, kDevice, kDeviceButExperts };
+
 struct Workspace {
   struct Bytes {
-    uint64_t rows = 0;   // where the model is computed
-    uint64_t lists = 0;  // of the host's
+    uint64_t rows = 0;  // where the model is computed
+    uint64_t host = 0;  // of the host's, in any case
   };
   // For passes of up to max_rows rows.
-  static Bytes bytes(const model::ModelSpec& spec, int64_t max_rows, bool on_device);
-  // device: null = the CPU.
-  static Result<Workspace> create(const model::ModelSpec& spec, int64_t max_rows,
+  static Bytes bytes(const model::ModelSpec& spec, int64_t max_rows, PassPlace place);
+  // device: null on the CPU.
+  static Result<Workspace> create(const model::ModelSpec& spec, int64_t max_rows, PassPlace place,
                                   const plugin::Device* device);
 
   Block rows;
-  Memory lists;
+  Memory host;
 
   Rows residual;         // [rows, hidden]
   Rows normed;           // [rows, hidden]
@@ -53,6 +56,11 @@ struct Workspace {
   Rows shared_weight;          // [rows, 1]
   Rows head_logits;            // [head_rows, vocabulary]; on a device only
 
+  // Of experts on the CPU beside a device, in the host's memory.
+  Rows host_normed, host_normed_prepared;  // [rows, hidden]
+  std::byte* host_inner = nullptr;         // [product rows, inner], f32 or q8_32
+  Rows host_expert_out;                    // [product rows, hidden]
+
   // On a device only: where the lists of the experts' product rows are copied to (Routing).
   int32_t *token_of_row = nullptr, *row_of_pair = nullptr;  // [product rows]
 
@@ -73,7 +81,7 @@ struct Workspace {
 
  private:
   // Gives out memory, or of an empty one only counts it.
-  Bytes carve(const model::ModelSpec& spec, int64_t max_rows, bool on_device);
+  Bytes carve(const model::ModelSpec& spec, int64_t max_rows, PassPlace place);
 };
 
 }  // namespace colibri::engine

@@ -49,6 +49,12 @@ expect("its memory for people", "memory of made_up_device:0\n  weights " in text
 more = json.loads(run("plan", PIPELINE, "--json", *THERE, "--set", "devices.memory=1").stdout)
 expect("devices.memory counts", more["placement"]["device"]["memory"]["granted"] > memory["granted"], more["placement"])
 
+apart = ("--set", "placement={dense: made_up_device, experts: cpu}")
+split = run("run", PIPELINE, *few, *SEARCH, *apart, "--set", "experts.budget=40%")
+expect("the same answer of both together", split.returncode == 0 and split.stdout == plain.stdout, split)
+text = run("plan", PIPELINE, *SEARCH, *apart).stdout
+expect("experts apart", "made_up_device:0 (Made-up device, cpu), experts on the cpu (--set)\n" in text, text)
+
 small = ("--set", "plugins.options={made_up_device: {room_kib: 64}}")
 preferred = run("run", PIPELINE, *few, *SEARCH, *small, "--set", "plugins.prefer=[made_up_device]")
 lines = [line for line in preferred.stderr.splitlines() if "made_up_device" in line]

@@ -21,7 +21,7 @@ class DeviceCall {
   template <typename T>
   Status list(const T*& numbers, int64_t count) {
     if (numbers == nullptr || count == 0) return {};
-    COLIBRI_ASSIGN(uint8_t* bytes, find(numbers, count * static_cast<int64_t>(sizeof(T))));
+    COLIBRI_ASSIGN(uint8_t * bytes, find(numbers, count * static_cast<int64_t>(sizeof(T))));
     numbers = reinterpret_cast<const T*>(bytes);
     return {};
   }
@@ -43,8 +43,7 @@ class DeviceCall {
 
   Result<uint8_t*> find(const void* address, int64_t bytes) {
     uint64_t buffer = 0;
-    uint8_t* found =
-        DeviceMemory::instance().find(address, static_cast<uint64_t>(bytes), &buffer);
+    uint8_t* found = DeviceMemory::instance().find(address, static_cast<uint64_t>(bytes), &buffer);
     if (found == nullptr) {
       return invalid_argument("an address that is of no buffer of the device, or behind its end");
     }

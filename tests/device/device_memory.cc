@@ -27,8 +27,7 @@ DeviceMemory& DeviceMemory::instance() {
   return memory;
 }
 
-DeviceMemory::DeviceMemory()
-    : addresses_(map(PROT_NONE)), bytes_(map(PROT_READ | PROT_WRITE)) {}
+DeviceMemory::DeviceMemory() : addresses_(map(PROT_NONE)), bytes_(map(PROT_READ | PROT_WRITE)) {}
 
 void DeviceMemory::limit(uint64_t room, uint64_t promised) {
   const std::lock_guard lock(mutex_);
@@ -52,7 +51,8 @@ void* DeviceMemory::allocate(uint64_t bytes) {
 void DeviceMemory::release(void* buffer) {
   if (buffer == nullptr) return;
   const std::lock_guard lock(mutex_);
-  const auto found = buffers_.find(static_cast<uint64_t>(static_cast<uint8_t*>(buffer) - addresses_));
+  const auto found =
+      buffers_.find(static_cast<uint64_t>(static_cast<uint8_t*>(buffer) - addresses_));
   if (found == buffers_.end() || found->second.uses > 0) {
     std::fprintf(stderr, "made_up_device: a buffer is released that %s\n",
                  found == buffers_.end() ? "is none" : "work in a queue still uses");

@@ -43,8 +43,7 @@ Status drain(colibri_device_queue& queue) {
 }
 
 // Puts work on these buffers into the queue.
-void put(colibri_device_queue& queue, std::vector<uint64_t> buffers,
-         std::function<Status()> work) {
+void put(colibri_device_queue& queue, std::vector<uint64_t> buffers, std::function<Status()> work) {
   DeviceMemory::instance().use(buffers, 1);
   const std::lock_guard lock(queue.mutex);
   queue.work.push_back([buffers = std::move(buffers), work = std::move(work)] {
@@ -66,7 +65,7 @@ colibri_status copy_in(colibri_device_queue* queue, void* to, uint64_t offset, c
                        uint64_t bytes, colibri_error* error) {
   return guard(error, [&]() -> Status {
     DeviceCall call;
-    COLIBRI_ASSIGN(uint8_t* place, place_of(call, to, offset, bytes));
+    COLIBRI_ASSIGN(uint8_t * place, place_of(call, to, offset, bytes));
     const auto* first = static_cast<const uint8_t*>(from);
     put(*queue, call.buffers(), [place, kept = std::vector<uint8_t>(first, first + bytes)] {
       std::memcpy(place, kept.data(), kept.size());
@@ -93,7 +92,7 @@ colibri_status copy(colibri_device_queue* queue, void* to, uint64_t to_offset, c
                     uint64_t from_offset, uint64_t bytes, colibri_error* error) {
   return guard(error, [&]() -> Status {
     DeviceCall call;
-    COLIBRI_ASSIGN(uint8_t* to_place, place_of(call, to, to_offset, bytes));
+    COLIBRI_ASSIGN(uint8_t * to_place, place_of(call, to, to_offset, bytes));
     COLIBRI_ASSIGN(const uint8_t* place, place_of(call, from, from_offset, bytes));
     if (to_place < place + bytes && place < to_place + bytes) {
       return invalid_argument("a copy of ranges that overlap");
@@ -116,24 +115,24 @@ Status compute(const void* state, const void* arguments, uint8_t* scratch) {
 colibri_status run(colibri_device_queue* queue, const void* state, const void* arguments,
                    void* scratch, colibri_error* error) {
   return guard(error, [&]() -> Status {
-    return with_arguments(head_of(state), arguments, [&]<typename Arguments>(
-                                                         const Arguments& given) -> Status {
-      struct Kept {
-        DeviceCall call;
-        Arguments arguments;
-      };
-      const auto kept = std::make_shared<Kept>();
-      kept->arguments = given;
-      COLIBRI_TRY(visit(kept->call, head_of(state), kept->arguments));
-      uint8_t* place = nullptr;
-      if (head_of(state).scratch_bytes > 0) {
-        const auto bytes = static_cast<int64_t>(head_of(state).scratch_bytes);
-        COLIBRI_ASSIGN(place, kept->call.find(scratch, bytes));
-      }
-      put(*queue, kept->call.buffers(),
-          [kept, state, place] { return compute(state, &kept->arguments, place); });
-      return {};
-    });
+    return with_arguments(
+        head_of(state), arguments, [&]<typename Arguments>(const Arguments& given) -> Status {
+          struct Kept {
+            DeviceCall call;
+            Arguments arguments;
+          };
+          const auto kept = std::make_shared<Kept>();
+          kept->arguments = given;
+          COLIBRI_TRY(visit(kept->call, head_of(state), kept->arguments));
+          uint8_t* place = nullptr;
+          if (head_of(state).scratch_bytes > 0) {
+            const auto bytes = static_cast<int64_t>(head_of(state).scratch_bytes);
+            COLIBRI_ASSIGN(place, kept->call.find(scratch, bytes));
+          }
+          put(*queue, kept->call.buffers(),
+              [kept, state, place] { return compute(state, &kept->arguments, place); });
+          return {};
+        });
   });
 }
 

@@ -19,10 +19,12 @@ void remember(int32_t, std::string_view line) {
 
 constexpr char kSearch[] = "plugins.search=[" FOLDER "]";
 constexpr char kThere[] = "placement=made_up_device:0";
+constexpr char kExpertsHere[] = "placement={dense: made_up_device, experts: cpu}";
 // What the device computes with, so that there is nothing else to differ.
 constexpr char kReference[] =
     "plugins.operators={embed: cpu_generic, norm: cpu_generic, quantize_rows: cpu_generic, "
-    "grouped_matmul: cpu_generic, rope: cpu_generic, kv_write: cpu_generic, attention: cpu_generic, "
+    "grouped_matmul: cpu_generic, rope: cpu_generic, kv_write: cpu_generic, attention: "
+    "cpu_generic, "
     "mla_attention: cpu_generic, router: cpu_generic, combine: cpu_generic}";
 
 using Texts = std::vector<std::string>;
@@ -66,15 +68,21 @@ void expect_same_answers(const std::string& path, const Texts& settings) {
   const Texts common = joined({kSearch, "context.prefill_chunk=7", "threads.count=2"}, settings);
   const auto cpu = load_model(path, joined(common, {kReference}));
   ASSERT_TRUE(cpu.ok()) << cpu.status().text();
-  const auto device = load_model(path, joined(common, {kThere}));
-  ASSERT_TRUE(device.ok()) << device.status().text();
-  EXPECT_EQ((*device)->plan().device->name(), "made_up_device:0");
-  EXPECT_EQ((*device)->store(), nullptr);
-  EXPECT_EQ((*device)->plan().memory.dense, 0u);
-  std::vector<int32_t> cpu_ids, device_ids;
+  std::vector<int32_t> cpu_ids;
   const std::vector<float> want = logits_of(**cpu, &cpu_ids);
-  EXPECT_EQ(logits_of(**device, &device_ids), want);
-  EXPECT_EQ(device_ids, cpu_ids);
+  for (const Texts& place :
+       {Texts{kThere}, Texts{kExpertsHere}, Texts{kExpertsHere, "experts.budget=60%"}}) {
+    SCOPED_TRACE(place[0] + (place.size() > 1 ? ", " + place[1] : ""));
+    const auto device = load_model(path, joined(common, place));
+    ASSERT_TRUE(device.ok()) << device.status().text();
+    EXPECT_EQ((*device)->plan().device->name(), "made_up_device:0");
+    const bool has_store = place[0] == kExpertsHere && (*cpu)->store() != nullptr;
+    EXPECT_EQ((*device)->store() != nullptr, has_store);
+    EXPECT_EQ((*device)->plan().memory.dense, 0u);
+    std::vector<int32_t> ids;
+    EXPECT_EQ(logits_of(**device, &ids), want);
+    EXPECT_EQ(ids, cpu_ids);
+  }
 }
 
 TEST(Placement, TheDemoAnswersAsOnTheCpu) {
@@ -117,15 +125,46 @@ TEST(Placement, SequencesOfABatchAnswerAsAlone) {
 }
 
 TEST(Placement, WhatIsPlannedForTheDeviceIsWhatIsTaken) {
-  const auto model = load_model("models/demo", {kSearch, kThere});
-  ASSERT_TRUE(model.ok()) << model.status().text();
-  const engine::Plan& plan = (*model)->plan();
-  const auto context = (*model)->create_context(plan.max_tokens);
-  ASSERT_TRUE(context.ok()) << context.status().text();
-  const auto free = plan.device->free_memory();
-  ASSERT_TRUE(free.ok()) << free.status().text();
-  EXPECT_EQ(*free + plan.device_memory.total(), plan.device->info().memory_bytes);
-  EXPECT_EQ(plan.memory.dense + plan.memory.experts + plan.memory.kv + plan.memory.rope, 0u);
+  for (const char* place : {kThere, kExpertsHere}) {
+    SCOPED_TRACE(place);
+    const auto model = load_model("models/demo", {kSearch, place});
+    ASSERT_TRUE(model.ok()) << model.status().text();
+    const engine::Plan& plan = (*model)->plan();
+    const auto context = (*model)->create_context(plan.max_tokens);
+    ASSERT_TRUE(context.ok()) << context.status().text();
+    const auto free = plan.device->free_memory();
+    ASSERT_TRUE(free.ok()) << free.status().text();
+    EXPECT_EQ(*free + plan.device_memory.total(), plan.device->info().memory_bytes);
+    EXPECT_EQ(plan.memory.dense + plan.memory.kv + plan.memory.rope, 0u);
+    const uint64_t experts = plan.memory.experts_all;
+    EXPECT_EQ(plan.memory.experts, plan.experts_on_device ? 0 : experts);
+    EXPECT_EQ(plan.device_memory.experts, plan.experts_on_device ? experts : 0);
+  }
+}
+
+TEST(Placement, ExpertsThatDoNotFitStayInTheHostsMemory) {
+  uint64_t room = 0;  // KiB; the plan that tells it has the device as large as it is
+  if (const auto whole = make_plan("models/demo", {kSearch, kThere}); whole.ok()) {
+    room = ((*whole)->device_memory.total() - (*whole)->memory.experts_all / 2) >> 10;
+  }
+  ASSERT_GT(room, 0u);
+  const std::string smaller =
+      "plugins.options={made_up_device: {room_kib: " + std::to_string(room) + "}}";
+  const Texts settings = {kSearch, smaller, "devices.memory=1"};
+  const auto plan = make_plan("models/demo", joined(settings, {"plugins.prefer=[made_up_device]"}));
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  ASSERT_NE((*plan)->device, nullptr);
+  EXPECT_FALSE((*plan)->experts_on_device);
+  EXPECT_TRUE((*plan)->why_not_there.starts_with("experts on made_up_device:0: the model needs "))
+      << (*plan)->why_not_there;
+  const auto dense =
+      make_plan("models/demo", joined(settings, {"placement={dense: made_up_device}"}));
+  ASSERT_TRUE(dense.ok()) << dense.status().text();
+  EXPECT_FALSE((*dense)->experts_on_device);
+  EXPECT_EQ(make_plan("models/demo", joined(settings, {"placement={experts: made_up_device}"}))
+                .status()
+                .code(),
+            COLIBRI_OUT_OF_MEMORY);
 }
 
 TEST(Placement, AModelThatDoesNotFitIsRefusedOrRunsOnTheCpu) {
@@ -139,8 +178,7 @@ TEST(Placement, AModelThatDoesNotFitIsRefusedOrRunsOnTheCpu) {
 
   set_log_sink(remember);
   logged.clear();
-  const auto plan =
-      make_plan("models/demo", {kSearch, kSmall, "plugins.prefer=[made_up_device]"});
+  const auto plan = make_plan("models/demo", {kSearch, kSmall, "plugins.prefer=[made_up_device]"});
   set_log_sink(nullptr);
   ASSERT_TRUE(plan.ok()) << plan.status().text();
   EXPECT_EQ((*plan)->device, nullptr);
@@ -151,8 +189,8 @@ TEST(Placement, AModelThatDoesNotFitIsRefusedOrRunsOnTheCpu) {
 }
 
 TEST(Placement, AnOperatorThatTheDeviceLacksIsRefusedOrRunsOnTheCpu) {
-  const std::string lacks = "plugins.options={made_up_device: {lacks: " +
-                            std::to_string(COLIBRI_OP_ROUTER) + "}}";
+  const std::string lacks =
+      "plugins.options={made_up_device: {lacks: " + std::to_string(COLIBRI_OP_ROUTER) + "}}";
   const Status refusal = make_plan("models/demo", {kSearch, kThere, lacks}).status();
   EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
   EXPECT_TRUE(refusal.text().starts_with(
@@ -162,8 +200,7 @@ TEST(Placement, AnOperatorThatTheDeviceLacksIsRefusedOrRunsOnTheCpu) {
 
   set_log_sink(remember);
   logged.clear();
-  const auto plan =
-      make_plan("models/demo", {kSearch, lacks, "plugins.prefer=[made_up_device]"});
+  const auto plan = make_plan("models/demo", {kSearch, lacks, "plugins.prefer=[made_up_device]"});
   set_log_sink(nullptr);
   ASSERT_TRUE(plan.ok()) << plan.status().text();
   EXPECT_EQ((*plan)->device, nullptr);
@@ -182,6 +219,11 @@ TEST(Placement, OnlyADeviceThatIsAskedForIsTaken) {
   EXPECT_EQ(where({"numerics=fastest"}), "made_up_device:0");
   EXPECT_EQ(where({"plugins.prefer=[made_up_device]", "placement=cpu"}), "cpu");
   EXPECT_EQ(where({"placement=made_up_device"}), "made_up_device:0");
+  EXPECT_EQ(where({"placement={dense: made_up_device}"}), "made_up_device:0");
+  EXPECT_EQ(where({"placement={experts: made_up_device}"}), "made_up_device:0");
+  EXPECT_EQ(where({"placement={dense: cpu, experts: made_up_device}"}),
+            "--set: placement.experts: experts lie on the device of all else (placement.dense), or "
+            "on the CPU");
   EXPECT_EQ(where({"placement=made_up_device:1"}),
             "--set: placement: made_up_device has 1 device, numbered from 0");
   EXPECT_EQ(where({"placement=cpu_generic"}),
@@ -192,8 +234,7 @@ TEST(Placement, OnlyADeviceThatIsAskedForIsTaken) {
 }
 
 TEST(Placement, ExpertsThatStreamAreNotForADevice) {
-  const Status refusal =
-      make_plan("models/demo", {kSearch, kThere, "experts.budget=50%"}).status();
+  const Status refusal = make_plan("models/demo", {kSearch, kThere, "experts.budget=50%"}).status();
   EXPECT_EQ(refusal.code(), COLIBRI_UNSUPPORTED);
   EXPECT_NE(refusal.text().find("experts.budget: a device holds all experts"), std::string::npos)
       << refusal.text();

@@ -36,20 +36,20 @@ colibri_status open(const colibri_host* host, colibri_error* error) {
   });
 }
 
-constexpr colibri_plugin kPlugin = {
-    sizeof(colibri_plugin),
-    COLIBRI_ABI_MINOR,
-    "made_up_device",
-    "0.1.0",
-    open,
-    nullptr,
-    [](const char* id) -> const void* {
-      if (std::strcmp(id, "colibri.kernels/0") == 0) return &kKernels;
-      if (std::strcmp(id, "colibri.device/0") == 0) {
-        return &made_up_device(cpu_generic::kernel_table());
-      }
-      return nullptr;
-    }};
+constexpr colibri_plugin kPlugin = {sizeof(colibri_plugin),
+                                    COLIBRI_ABI_MINOR,
+                                    "made_up_device",
+                                    "0.1.0",
+                                    open,
+                                    nullptr,
+                                    [](const char* id) -> const void* {
+                                      if (std::strcmp(id, "colibri.kernels/0") == 0)
+                                        return &kKernels;
+                                      if (std::strcmp(id, "colibri.device/0") == 0) {
+                                        return &made_up_device(cpu_generic::kernel_table());
+                                      }
+                                      return nullptr;
+                                    }};
 
 }  // namespace
 }  // namespace colibri::device_test

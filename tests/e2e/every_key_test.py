@@ -68,6 +68,8 @@ KEYS = {
     "plugins.options": ("refused", "plugins.options={min_p: {no_such_option: 1}}"),
     "numerics": (PRINT, "numerics=fastest"),
     "placement": ("refused", "placement=no_such_device"),
+    "placement.experts": ("refused", "placement={experts: no_such_device}"),
+    "placement.dense": ("refused", "placement={dense: no_such_device}"),
     "devices.memory": ("refused", "devices.memory=1.5"),
     "threads.count": (PLAN, "threads.count=3"),
     "threads.decode": (PLAN, "threads.decode=1"),
@@ -129,7 +131,7 @@ def keys_of(schema, prefix=""):
         key = prefix + name
         nested = [value] + value.get("anyOf", []) + value.get("oneOf", [])
         deeper = [k for part in nested for k in keys_of(part, key + ".")]
-        if not deeper or name == "quantize":
+        if not deeper or name in ("quantize", "placement"):
             yield key
         yield from deeper
 
