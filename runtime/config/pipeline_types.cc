@@ -358,7 +358,7 @@ Result<Budget> parse_budget(std::string_view text) {
 }
 
 constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
-constexpr FieldType kPlaceType = {place_text, place_json, read_place, nullptr, true};
+constexpr FieldType kPlaceType = {place_text, place_json, read_place};
 constexpr FieldType kPlacementType = {placement_text, place_json, read_placement};
 constexpr FieldType kFractionType = {fraction_text, fraction_json, read_fraction};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};
