@@ -122,6 +122,7 @@ std::string joined(const std::vector<std::string_view>& names) {
 }
 
 std::string suggestion(std::string_view unknown, const std::vector<std::string_view>& allowed) {
+  if (allowed.empty()) return " (there is none)";
   std::string text = " (";
   if (const std::string_view near = nearest(unknown, allowed); !near.empty()) {
     text += "did you mean '" + std::string(near) + "'? ";

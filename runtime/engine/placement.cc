@@ -35,14 +35,17 @@ bool is_lack(const Status& status) {
 Status Plan::place_model() {
   const Place& experts = pipeline.placement.experts;
   Place dense = pipeline.placement.dense;
-  if (experts.kind == Place::Kind::kDevice && dense.kind == Place::Kind::kAuto) dense = experts;
+  const bool follows = experts.kind == Place::Kind::kDevice && dense.kind == Place::Kind::kAuto;
+  if (follows) dense = experts;
   if (experts.kind == Place::Kind::kDevice && dense != experts) {
     return unsupported(pipeline.place("placement.experts") +
                        ": experts lie on the device of all else (placement.dense), or on the CPU");
   }
   if (dense.kind == Place::Kind::kCpu) return place_on(nullptr, false);
   if (dense.kind == Place::Kind::kAuto) return try_devices();
-  const std::string place = pipeline.place("placement");
+  const char* const part = follows ? "placement.experts" : "placement.dense";
+  const bool is_map = pipeline.effective.at(part) != nullptr;
+  const std::string place = pipeline.place(is_map ? part : "placement");
   auto plugin = registry->find(plugin::kDeviceInterface, dense.plugin);
   if (!plugin.ok()) return plugin.status().at(place);
   const uint32_t count = registry->device_count(dense.plugin);
@@ -68,8 +71,8 @@ Status Plan::try_devices() {
     }
   }
   if (!why_not_there.empty()) {
-    log(COLIBRI_LOG_WARNING,
-        pipeline.place("placement") + ": running on the CPU: " + why_not_there);
+    colibri::log(COLIBRI_LOG_WARNING,
+                 pipeline.place("placement") + ": running on the CPU: " + why_not_there);
   }
   return place_on(nullptr, false);
 }
