@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models on a device with the kernels of plugins/cuda (DEVICE, a plugin in FOLDER or an installed
+// one): greedy ids are those of transformers and of the CPU, and a sequence's logits are the same
+// bytes alone and in company.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/engine/golden.h"
+#include "tests/engine/loaded_model.h"
+
+namespace colibri::test {
+namespace {
+
+using Texts = std::vector<std::string>;
+constexpr char kSearch[] = "plugins.search=[" FOLDER "]";
+
+Result<std::unique_ptr<engine::Model>> load_there(const std::string& path, Texts settings) {
+  settings.push_back(kSearch);
+  settings.push_back("placement=" DEVICE);
+  return load_model(path, settings);
+}
+
+class ModelsOnDeviceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Status status = make_plan("models/demo", {kSearch, "placement=" DEVICE}).status();
+    const std::string& text = status.text();
+    if (text.find("plugin cuda cannot be used") != text.npos) GTEST_SKIP() << text;
+    ASSERT_TRUE(status.ok()) << text;
+  }
+};
+
+// The first `count` ids that follow a prompt.
+std::vector<int32_t> greedy_ids(const engine::Model& model, const std::vector<int32_t>& prompt,
+                                size_t count) {
+  auto context = model.create_context(model.plan().max_tokens);
+  EXPECT_TRUE(context.ok()) << context.status().text();
+  if (!context.ok()) return {};
+  std::vector<float> logits(static_cast<size_t>(model.spec().vocabulary));
+  std::vector<int32_t> ids;
+  Status status = (*context)->forward(prompt, engine::LogitsOf::kLast, logits.data());
+  while (status.ok() && ids.size() < count) {
+    ids.push_back(argmax(logits.data(), logits.size()));
+    status = (*context)->forward({&ids.back(), 1}, engine::LogitsOf::kLast, logits.data());
+  }
+  EXPECT_TRUE(status.ok()) << status.text();
+  return ids;
+}
+
+TEST_F(ModelsOnDeviceTest, GreedyIdsOfGoldensAreThoseOfTransformers) {
+  int computed = 0;
+  for (const auto& path : golden_models("tests/golden")) {
+    SCOPED_TRACE(path);
+    const auto model = load_there(path, {"context.kv=f32"});
+    if (!model.ok()) {  // latent attention, and codecs that have no kernel there
+      EXPECT_NE(model.status().text().find(DEVICE " does not compute "), std::string::npos)
+          << model.status().text();
+      continue;
+    }
+    ++computed;
+    const GoldenCase golden = read_golden(path / "reference.json").front();
+    const std::vector<int32_t> want(golden.greedy.begin(), golden.greedy.begin() + 16);
+    EXPECT_EQ(greedy_ids(**model, golden.prompt, want.size()), want);
+  }
+  EXPECT_GE(computed, 30);
+}
+
+TEST_F(ModelsOnDeviceTest, GreedyIdsOfTheDemoAreThoseOfTheCpu) {
+  const std::vector<int32_t> prompt = {1, 17, 33, 60, 25, 40, 101, 7};
+  for (const char* quantize :
+       {"model.quantize=none", "model.quantize=q8_0", "model.quantize=q4_0"}) {
+    SCOPED_TRACE(quantize);
+    const auto cpu = load_model("models/demo", {quantize});
+    ASSERT_TRUE(cpu.ok()) << cpu.status().text();
+    const std::vector<int32_t> want = greedy_ids(**cpu, prompt, 12);
+    ASSERT_EQ(want.size(), 12u);
+    for (const char* place :
+         {"placement=" DEVICE, "placement={dense: " DEVICE ", experts: cpu}"}) {
+      const auto there = load_model("models/demo", {kSearch, quantize, place});
+      ASSERT_TRUE(there.ok()) << there.status().text();
+      EXPECT_EQ(greedy_ids(**there, prompt, 12), want) << place;
+    }
+  }
+}
+
+TEST_F(ModelsOnDeviceTest, CompanyChangesNoByte) {
+  constexpr size_t kSequences = 24;  // more than the kernels take in one tile, or one by one
+  const auto model = load_there("models/demo", {"context.max_tokens=32"});
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  const auto vocabulary = static_cast<size_t>((*model)->spec().vocabulary);
+  auto batch = (*model)->create_batch();
+  ASSERT_TRUE(batch.ok()) << batch.status().text();
+  std::vector<std::vector<int32_t>> prompts(kSequences);
+  std::vector<std::unique_ptr<engine::Context>> contexts;
+  std::vector<engine::Chunk> chunks;
+  std::vector<float> alone(kSequences * vocabulary), together(alone.size());
+  for (size_t i = 0; i < kSequences; ++i) {
+    for (size_t k = 0; k < 1 + i % 3; ++k) {
+      prompts[i].push_back(static_cast<int32_t>((31 * i + 7 * k) % vocabulary));
+    }
+    auto context = (*model)->create_context(32, *batch);
+    ASSERT_TRUE(context.ok()) << context.status().text();
+    const Status status =
+        (*context)->forward(prompts[i], engine::LogitsOf::kLast, &alone[i * vocabulary]);
+    ASSERT_TRUE(status.ok()) << status.text();
+    (*context)->reset();
+    contexts.push_back(std::move(*context));
+    chunks.push_back({contexts.back().get(), prompts[i], engine::LogitsOf::kLast});
+  }
+  const Status status = (*batch)->forward(chunks, together.data());
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(together, alone);
+}
+
+}  // namespace
+}  // namespace colibri::test
