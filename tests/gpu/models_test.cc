@@ -75,8 +75,7 @@ TEST_F(ModelsOnDeviceTest, GreedyIdsOfTheDemoAreThoseOfTheCpu) {
     ASSERT_TRUE(cpu.ok()) << cpu.status().text();
     const std::vector<int32_t> want = greedy_ids(**cpu, prompt, 12);
     ASSERT_EQ(want.size(), 12u);
-    for (const char* place :
-         {"placement=" DEVICE, "placement={dense: " DEVICE ", experts: cpu}"}) {
+    for (const char* place : {"placement=" DEVICE, "placement={dense: " DEVICE ", experts: cpu}"}) {
       const auto there = load_model("models/demo", {kSearch, quantize, place});
       ASSERT_TRUE(there.ok()) << there.status().text();
       EXPECT_EQ(greedy_ids(**there, prompt, 12), want) << place;
