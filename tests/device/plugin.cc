@@ -16,9 +16,9 @@ namespace {
 int64_t lacking = 0;  // COLIBRI_OP_* that it does not compute
 
 const colibri_kernels_0 kKernels = [] {
-  colibri_kernels_0 table = made_up_kernels(cpu_generic::kernel_table());
+  colibri_kernels_0 table = made_up_kernels(cpu_generic::kKernelTable);
   table.supports = [](const colibri_op_desc* desc, char why_not[128]) {
-    if (desc->op != lacking) return cpu_generic::kernel_table().supports(desc, why_not);
+    if (desc->op != lacking) return cpu_generic::kKernelTable.supports(desc, why_not);
     std::snprintf(why_not, 128, "was told to lack it");
     return 0;
   };
@@ -46,7 +46,7 @@ constexpr colibri_plugin kPlugin = {sizeof(colibri_plugin),
                                       if (std::strcmp(id, "colibri.kernels/0") == 0)
                                         return &kKernels;
                                       if (std::strcmp(id, "colibri.device/0") == 0) {
-                                        return &made_up_device(cpu_generic::kernel_table());
+                                        return &made_up_device(cpu_generic::kKernelTable);
                                       }
                                       return nullptr;
                                     }};
