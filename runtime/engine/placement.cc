@@ -64,7 +64,7 @@ Status Plan::try_devices() {
     for (uint32_t number = 0; number < registry->device_count(plugin->id()); ++number) {
       COLIBRI_ASSIGN(std::shared_ptr<const plugin::Device> where,
                      plugin::Device::open(plugin, number));
-      const Status status = place_around(where);
+      Status status = place_around(where);
       if (status.ok() || !is_lack(status)) return status;
       why_not_there = why_not_there + (why_not_there.empty() ? "" : "; ") + where->name() + ": " +
                       status.text();
@@ -81,7 +81,7 @@ Status Plan::try_devices() {
 Status Plan::place_around(const std::shared_ptr<const plugin::Device>& where) {
   const Place::Kind experts = pipeline.placement.experts.kind;
   if (experts == Place::Kind::kCpu) return place_on(where, false);
-  const Status whole = place_on(where, true);
+  Status whole = place_on(where, true);
   if (experts == Place::Kind::kDevice || layers.routed_layers == 0 || !is_lack(whole)) return whole;
   COLIBRI_TRY(place_on(where, false));
   why_not_there = "experts on " + where->name() + ": " + whole.text();
