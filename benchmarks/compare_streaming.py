@@ -52,8 +52,7 @@ def colibri_round(options, files, warm: bool) -> dict:
     load = 0 if warm else made["load_seconds"]
     return {"prefill": load + PROMPT / test["prefill"]["tokens_per_second"]["median"],
             "decode": GENERATE / test["decode"]["tokens_per_second"]["median"],
-            "prefill_bytes": test["prefill"]["experts"]["missed_bytes"] + test["prefill"]["experts"]["unused_bytes"],
-            "decode_bytes": experts["missed_bytes"],
+            "prefill_bytes": test["prefill"]["experts"]["missed_bytes"], "decode_bytes": experts["missed_bytes"],
             "hit_rate": experts["hits"] / (experts["hits"] + experts["misses"]), "peak_memory": made["peak_memory_bytes"]}
 
 

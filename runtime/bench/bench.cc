@@ -46,8 +46,6 @@ void add_between(const experts::Counters& from, const experts::Counters& to,
                  experts::Counters& sum) {
   sum.hits += to.hits - from.hits;
   sum.misses += to.misses - from.misses;
-  sum.ahead += to.ahead - from.ahead;
-  sum.ahead_unused += to.ahead_unused - from.ahead_unused;
 }
 
 }  // namespace

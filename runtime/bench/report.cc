@@ -55,8 +55,7 @@ Json json_of(const Report& report, const experts::Counters& counters) {
   if (report.model->store() == nullptr) return {};
   return {{"hits", counters.hits},
           {"misses", counters.misses},
-          {"missed_bytes", counters.misses * report.model->plan().memory.slot},
-          {"unused_bytes", counters.ahead_unused * report.model->plan().memory.slot}};
+          {"missed_bytes", counters.misses * report.model->plan().memory.slot}};
 }
 
 Json percentiles_of(const std::vector<double>& values) {

@@ -48,8 +48,7 @@ Statistics Statistics::of(const engine::GenerateResult& result, const engine::Mo
   made.result = result;
   if (const experts::Store* store = model.store(); store != nullptr) {
     const experts::Counters counters = store->counters();
-    made.experts = {counters, store->times(),
-                    (counters.loads + counters.ahead_unused) * store->shape().slot_bytes};
+    made.experts = {counters, store->times(), counters.loads * store->shape().slot_bytes};
   }
   made.peak_memory =
       machine::peak_resident_bytes();  // before the measurement takes memory of its own
@@ -100,8 +99,6 @@ nlohmann::ordered_json Statistics::json() const {
           {"expert_hits", counters.hits},
           {"expert_misses", counters.misses},
           {"expert_bytes_loaded", bytes},
-          {"expert_reads_ahead", counters.ahead},
-          {"expert_reads_unused", counters.ahead_unused},
           {"expert_wait_seconds", seconds(times.waiting)},
           {"expert_lease_seconds", seconds(times.leasing)}};
 }

@@ -184,8 +184,7 @@ Status Batch::run_layers(const RunLimits& limits) {
     const Layer& layer = parts_.layers->layers[i];
     const Leaving& leaving = i + 1 == parts_.layers->layers.size() ? last : all;
     COLIBRI_TRY(attend(layer, i, leaving));
-    if (leaving.rows == 0) continue;
-    COLIBRI_TRY(feed_forward(layer, leaving.rows, step, layer_to_read_ahead(i, rows_, last.rows)));
+    if (leaving.rows > 0) COLIBRI_TRY(feed_forward(layer, leaving.rows, step));
   }
   return {};
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -135,16 +134,11 @@ class Batch {
                    const colibri_tensor& output);
 
   // ffn.cc: adds a layer's ffn to the residual.
-  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step,
-                      std::optional<uint32_t> ahead);
+  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
   // The ffn that every row takes, to `branch`.
   Status run_always(const Ffn& ffn, int64_t rows);
-  // From here on the missing ones of the experts that the router chose are read, and behind them
-  // those of the routed layer `ahead`.
-  Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step,
-                        std::optional<uint32_t> ahead);
-  // The next routed layer behind one, if `rows` of it choose nearly all experts.
-  std::optional<uint32_t> layer_to_read_ahead(size_t behind, int64_t rows, int64_t last_rows) const;
+  // From here on the missing ones of the experts that the router chose are read.
+  Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step);
   // Adds the chosen experts to the residual. Also computes the shared expert's weights.
   Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.

@@ -9,12 +9,6 @@
 namespace colibri::engine {
 namespace {
 
-// A layer is read ahead when its rows make so many choices for each of its experts. Choices are
-// uneven: where three quarters of the experts share 40 % of them, as in published traces, one of
-// these is left out with a chance of e^(-8 * 0.4 / 0.75), one in 70, if they are even among
-// themselves; the rarest are not, and are the ones that are not resident.
-constexpr int64_t kChoicesPerExpert = 8;
-
 const float* values(const Placed* placed) {
   return placed == nullptr ? nullptr : reinterpret_cast<const float*>(address(placed->tensor));
 }
@@ -34,26 +28,14 @@ colibri_tensor Batch::view(const Placed& placed, const std::byte* bundle) const 
   return tensor;
 }
 
-std::optional<uint32_t> Batch::layer_to_read_ahead(size_t behind, int64_t rows,
-                                                   int64_t last_rows) const {
-  const std::vector<Layer>& layers = parts_.layers->layers;
-  size_t next = behind + 1;
-  while (next < layers.size() && !layers[next].routed) ++next;
-  if (next == layers.size()) return std::nullopt;
-  const int64_t choices = (next + 1 == layers.size() ? last_rows : rows) * parts_.spec->top_k;
-  if (choices < kChoicesPerExpert * parts_.spec->experts) return std::nullopt;
-  return layers[next].routed->index;
-}
-
-Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step,
-                           std::optional<uint32_t> ahead) {
+Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
   const auto norm =
       norm_arguments(layer.ffn_norm, work_.residual.view(rows), work_.normed.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.ffn_norm.op, &norm}}));
   const auto prepare =
       quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_ffn_input, &prepare}}));
-  if (layer.routed) COLIBRI_TRY(choose_experts(*layer.routed, rows, step, ahead));
+  if (layer.routed) COLIBRI_TRY(choose_experts(*layer.routed, rows, step));
   // A shared expert computes while missing ones are read.
   if (layer.always.gate_up != nullptr) COLIBRI_TRY(run_always(layer.always, rows));
   if (layer.routed) COLIBRI_TRY(run_experts(*layer.routed, rows));
@@ -70,8 +52,7 @@ Status Batch::run_always(const Ffn& ffn, int64_t rows) {
                  {input.view(rows), work_.branch.view(rows), work_.rows.data(), work_.inner});
 }
 
-Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step,
-                             std::optional<uint32_t> ahead) {
+Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step) {
   const int64_t top_k = parts_.spec->top_k;
   const colibri_tensor logits = work_.logits.view(rows);
   const Product router(routed.router, work_.normed.view(rows), work_.normed_prepared.view(rows),
@@ -107,9 +88,7 @@ Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t ste
   }
   routing_.begin(chosen, rows);
   if (visit_ == nullptr) return {};
-  COLIBRI_TRY(visit_->begin(step, routed.index, routing_.distinct()));
-  if (ahead) visit_->read_ahead(*ahead);
-  return {};
+  return visit_->begin(step, routed.index, routing_.distinct());
 }
 
 Status Batch::run_wave(const RoutedFfn& routed, std::span<const experts::Visit::Lease> wave,

@@ -12,10 +12,9 @@ namespace {
 Status run_visit(Residency& residency, Demand& demand, uint64_t step, uint32_t layer,
                  std::span<const int32_t> experts) {
   COLIBRI_TRY(residency.begin(demand, step, layer, experts));
-  while (!demand.held.empty() || !demand.loading.empty() || !demand.waiting.empty()) {
+  while (!demand.held.empty() || !demand.loading.empty()) {
     COLIBRI_TRY(residency.release(demand));
     residency.loaded(demand, demand.loading.size());
-    Residency::hold(demand, demand.waiting.size());
   }
   if (demand.missing.empty()) return {};
   return internal_error("replay: a lone visitor waits for a slot");

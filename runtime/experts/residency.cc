@@ -27,9 +27,7 @@ Demand::Demand(const RoutingShape& shape) {
   resident.reserve(shape.experts);
   missing.reserve(shape.experts);
   loading.reserve(Residency::kMostClaimed);
-  waiting.reserve(shape.experts);
   held.reserve(shape.experts);
-  ahead.reserve(Residency::kMostAhead);
 }
 
 Residency::Uses Residency::uses_for(uint64_t slots) const {
@@ -52,7 +50,6 @@ Result<Residency> Residency::create(const RoutingShape& shape, uint64_t slots,
   made.evictable_.assign(words, 0);
   made.safe_.assign(words, 0);
   made.droppable_.assign(words, 0);
-  made.useful_.reserve(kMostAhead);
   made.uses_.assign(shape.keys(), 0);
   COLIBRI_TRY(made.resize(slots));
   return made;
@@ -184,51 +181,34 @@ std::span<const uint64_t> Residency::droppable(bool guarded) {
   return droppable_;
 }
 
-int32_t Residency::pass(uint32_t key, Demand& demand) {
-  int32_t slot = lent_for(key, demand);
-  if (slot == kAbsent) {
-    if (free_passage_.empty()) return kAbsent;
-    slot = free_passage_.back();
-    free_passage_.pop_back();
-  }
+int32_t Residency::pass(uint32_t key) {
+  if (free_passage_.empty()) return kAbsent;
+  const int32_t slot = free_passage_.back();
+  free_passage_.pop_back();
   occupy(slot, key);
   return slot;
 }
 
-Result<int32_t> Residency::slot_for(uint32_t key, Demand& demand) {
+Result<int32_t> Residency::slot_for(uint32_t key, bool guarded) {
   if (free_.empty()) {
-    const std::span<const uint64_t> droppable_now = droppable(demand.guarded);
-    if (demand.refused || std::all_of(droppable_now.begin(), droppable_now.end(),
-                                      [](uint64_t word) { return word == 0; })) {
+    const std::span<const uint64_t> droppable_now = droppable(guarded);
+    if (std::all_of(droppable_now.begin(), droppable_now.end(),
+                    [](uint64_t word) { return word == 0; })) {
       // Everything is in use, and a slot comes free when a visitor moves on; or the guard holds.
-      return demand.guarded ? pass(key, demand) : kAbsent;
+      return guarded ? pass(key) : kAbsent;
     }
     COLIBRI_ASSIGN(const std::optional<uint32_t> victim, policy_->victim(droppable_now));
-    if (!victim) {
-      // How often a guarded visit asks must not depend on when its slots come free.
-      demand.refused = demand.guarded;
-      return pass(key, demand);
-    }
+    if (!victim) return pass(key);
     policy_->on_evict(*victim);
     ++counters_.evictions;
     vacate(slot_of_key_[*victim]);
   }
-  int32_t slot = free_.back();
+  const int32_t slot = free_.back();
   free_.pop_back();
-  if (const int32_t lent = lent_for(key, demand); lent != kAbsent) {
-    // The two slots change roles: what was read stays where it is.
-    std::swap(at(lent).use, at(slot).use);
-    free_passage_.push_back(slot);
-    slot = lent;
-  }
   occupy(slot, key);
   set(safe_, key);
   policy_->on_insert(key);
   return slot;
-}
-
-bool Residency::guards(size_t experts) const {
-  return !holds_all() && uint64_t{shape_.layers} * experts > uses_of_slots_.ruled;
 }
 
 Status Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
@@ -237,8 +217,7 @@ Status Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
   demand.keys.clear();
   demand.resident.clear();
   const uint32_t first = layer * shape_.experts;
-  demand.guarded = guards(experts.size());
-  std::vector<int32_t>& leased = demand.guarded ? demand.waiting : demand.held;
+  demand.guarded = !holds_all() && uint64_t{shape_.layers} * experts.size() > uses_of_slots_.ruled;
   if (demand.guarded) {
     for (uint32_t i = 0; i < shape_.experts; ++i) clear(safe_, first + i);
   }
@@ -254,7 +233,7 @@ Status Residency::begin(Demand& demand, uint64_t step, uint32_t layer,
     if (hit) set(safe_, key);
     if (hit && at(slot).ready) {
       lease(slot);
-      leased.push_back(slot);
+      demand.held.push_back(slot);
     } else {
       demand.missing.push_back(key);
     }
@@ -269,7 +248,7 @@ Status Residency::claim(Demand& demand) {
   for (const uint32_t key : demand.missing) {
     more = more && demand.claimed < kMostClaimed;
     if (more && slot_of_key_[key] == kAbsent) {
-      COLIBRI_ASSIGN(const int32_t slot, slot_for(key, demand));
+      COLIBRI_ASSIGN(const int32_t slot, slot_for(key, demand.guarded));
       if (slot != kAbsent) {
         demand.loading.push_back(slot);
         ++demand.claimed;
@@ -292,13 +271,7 @@ void Residency::loaded(Demand& demand, size_t n) {
   }
   demand.loading.erase(demand.loading.begin(),
                        demand.loading.begin() + static_cast<std::ptrdiff_t>(n));
-  demand.held_own = static_cast<uint32_t>(n);
-}
-
-void Residency::hold(Demand& demand, size_t n) {
-  const auto end = demand.waiting.begin() + static_cast<std::ptrdiff_t>(n);
-  demand.held.insert(demand.held.end(), demand.waiting.begin(), end);
-  demand.waiting.erase(demand.waiting.begin(), end);
+  demand.held_own = true;
 }
 
 Status Residency::release(Demand& demand) {
@@ -306,13 +279,11 @@ Status Residency::release(Demand& demand) {
   for (const int32_t slot : demand.held) {
     release(slot);
     settle();
-    if (demand.held_own > 0) {
-      --demand.held_own;
-      --demand.claimed;
-    }
+    if (demand.held_own) --demand.claimed;
     if (status.ok()) status = claim(demand);
   }
   demand.held.clear();
+  demand.held_own = false;
   return status;
 }
 
@@ -333,7 +304,6 @@ Status Residency::retry(Demand& demand) {
 
 void Residency::end(Demand& demand) {
   for (const int32_t slot : demand.held) release(slot);
-  for (const int32_t slot : demand.waiting) release(slot);
   for (const int32_t slot : demand.loading) {
     if (!in_passage(slot)) policy_->on_evict(at(slot).key);
     vacate(slot);
@@ -342,9 +312,7 @@ void Residency::end(Demand& demand) {
   demand.missing.clear();
   demand.loading.clear();
   demand.held.clear();
-  demand.waiting.clear();
-  demand.refused = false;
-  demand.held_own = 0;
+  demand.held_own = false;
   demand.claimed = 0;
 }
 

@@ -17,12 +17,6 @@
 // would not fit therefore admits nothing when the store is full: a resident stays until such a visit
 // to its own layer did not use it. Chunks of a prompt are like that with most budgets, single tokens
 // only with very small ones. So a prompt leaves what tokens before it used where it is.
-//
-// In a guarded visit nothing that it does can change what the policy is asked: who may be dropped is
-// known when it begins, and missing experts are claimed for in their order. So its hits need not come
-// first, and slots of the passage may be lent to the next visit: what is read ahead into them is not
-// resident, the policy hears nothing of it, and the visit that asks for it decides as if it had read
-// nothing yet.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +33,6 @@ namespace colibri::experts {
 struct Counters {
   uint64_t hits = 0, misses = 0;  // of distinct experts per step and layer
   uint64_t loads = 0, evictions = 0;
-  // Reads that began before a visit asked for their expert, and those of them that none asked for:
-  // these are not among the loads.
-  uint64_t ahead = 0, ahead_unused = 0;
 };
 
 // The experts that one layer of one step asks for, and the slots that one visitor has for it. Filled
@@ -53,13 +44,10 @@ struct Demand {
   std::vector<uint8_t> resident;  // parallel to keys: 1 for a hit
   std::vector<uint32_t> missing;  // keys without a slot, or with one that another visitor loads
   std::vector<int32_t> loading;   // slots claimed for this demand and not loaded, by time of claim
-  std::vector<int32_t> waiting;   // leased slots of hits that have not had their turn
   std::vector<int32_t> held;      // loaded slots leased for computing now
-  std::vector<int32_t> ahead;     // slots of the passage lent to the next visit, by key
   bool guarded = false;           // the guard holds for this visit
-  bool refused = false;           // the policy admits nothing more of this visit
-  uint32_t held_own = 0;          // of held, the first so many were claimed for this demand
-  uint32_t claimed = 0;           // slots of loading, and the first of held
+  bool held_own = false;          // whether they were claimed for this demand
+  uint32_t claimed = 0;           // slots of loading, and of held if held_own
 };
 
 // One call at a time.
@@ -67,8 +55,6 @@ class Residency {
  public:
   // Slots that one visitor has claimed and not released are at most so many.
   static constexpr uint32_t kMostClaimed = 32;
-  // And so many are lent to its next visit at most.
-  static constexpr uint32_t kMostAhead = kMostClaimed / 2;
 
   // slots: at least 2, unless there are no more experts.
   static Result<Residency> create(const RoutingShape& shape, uint64_t slots, PolicyPlugin policy);
@@ -87,13 +73,10 @@ class Residency {
   void forget_counters();
 
   // Starts a visit with distinct experts, ascending: leases those that are loaded, and claims slots
-  // for missing ones. All of demand.ahead must be foreseen. After an error of this or the following
-  // functions the visit must end.
+  // for missing ones. After an error of this or the following functions the visit must end.
   Status begin(Demand& demand, uint64_t step, uint32_t layer, std::span<const int32_t> experts);
   // The first n of demand.loading have been loaded, and are held now. Nothing may be held.
   void loaded(Demand& demand, size_t n);
-  // The first n of demand.waiting are held now, too.
-  static void hold(Demand& demand, size_t n);
   // Ends the leases of what is held, one after another, and claims more slots after each.
   Status release(Demand& demand);
   // For a visit that has nothing held and nothing loading: leases what other visitors have loaded of
@@ -102,17 +85,6 @@ class Residency {
   Status retry(Demand& demand);
   // Ends the visit, whose reads have all ended: what was not loaded leaves its slot.
   void end(Demand& demand);
-
-  // Lends free slots of the passage, up to `most` more, to missing experts of a layer, once a guarded
-  // visit needs no more for its own.
-  void lend(Demand& demand, uint32_t layer, size_t most);
-  // Whether a visit like this would load all that was read ahead, and before anything else.
-  bool foreseen(const Demand& demand, uint32_t layer, std::span<const int32_t> experts);
-  // Takes back what is not, whose reads have ended.
-  void keep_foreseen(Demand& demand, uint32_t layer, std::span<const int32_t> experts);
-  // Takes back demand.ahead[i], or all of it; their reads have ended.
-  void take_back(Demand& demand, size_t i);
-  void take_back_all(Demand& demand);
 
   // Has so many slots from now on, as for create(). Of slots that are too many, those in use leave
   // when their leases end. What was used when is forgotten if there are more than ever before.
@@ -154,13 +126,8 @@ class Residency {
   // Claims slots for missing experts until there is none to be had.
   Status claim(Demand& demand);
   // A slot to load `key` into, leased; kAbsent = none can be had now.
-  Result<int32_t> slot_for(uint32_t key, Demand& demand);
-  int32_t pass(uint32_t key, Demand& demand);
-  // The slot that was lent for the key, which is lent no more; else kAbsent.
-  int32_t lent_for(uint32_t key, Demand& demand);
-  bool guards(size_t experts) const;
-  // To useful_: of what is ahead, what a visit like this would load, before anything else.
-  void find_useful(const Demand& demand, uint32_t layer, std::span<const int32_t> experts);
+  Result<int32_t> slot_for(uint32_t key, bool guarded);
+  int32_t pass(uint32_t key);
   void occupy(int32_t slot, uint32_t key);
   void vacate(int32_t slot);
   // Residents that may be dropped now, a bit per key.
@@ -179,7 +146,6 @@ class Residency {
   std::vector<uint64_t> evictable_;  // bit per key: ready, not leased, not in the passage
   std::vector<uint64_t> safe_;  // bit per key: no guarded visit to its layer has left it unused
   std::vector<uint64_t> droppable_;
-  std::vector<int32_t> useful_;
   Counters counters_;
   std::vector<uint64_t> uses_;
 };

@@ -103,15 +103,14 @@ class Store {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a lease ended, a load finished, or there are other slots
-  unsigned blocked_ = 0;             // visitors that wait for it
   std::vector<Part> arena_;
   std::optional<Residency> residency_;
   Times times_;
   uint64_t step_ = 0;
 };
 
-// The experts that one layer of one step needs: those that are there, and between or after them the
-// missing ones as they arrive, whose reads go on while others compute. A visitor waits for other visitors only while
+// The experts that one layer of one step needs: first those that are there, then the missing ones as
+// they arrive, whose reads go on while others compute. A visitor waits for other visitors only while
 // it holds no lease and has no read on its way, so visitors cannot block each other for ever. Used
 // by one thread.
 class Visit {
@@ -129,40 +128,24 @@ class Visit {
 
   // Starts with distinct experts, ascending. Ends a visit in progress.
   Status begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts);
-  // The next visit will be to this layer and ask for nearly all of its experts: where the guard holds
-  // (residency.h), missing ones are read into free slots of the passage from when the visit in
-  // progress needs none of them, unless another visitor waits for one. Changes no answer and no hit.
-  void read_ahead(uint32_t layer) { layer_ahead_ = layer; }
   // Ends the leases that the last call gave and gives some more; none when every expert had its
   // turn. What arrived is checked on the pool's threads. An error ends the visit; the store stays
   // usable.
   Result<std::span<const Lease>> next(ThreadPool& pool, unsigned threads);
-  // Also forgets what is read ahead.
   void end();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   Visit(Store& store, std::unique_ptr<LoadQueue> queue);
-  bool in_progress() const;
-  // Says how many of the loads on their way have arrived; waits for the first if there is no hit to
-  // compute meanwhile.
+  // Waits for the first of the loads on their way, and says how many have arrived.
   Result<size_t> take_arrived();
-  // How many hits compute beside so many that arrived: they last as long as reads are on their way.
-  size_t hits_beside(size_t arrived) const;
-  // How many loads may leave the queue at once.
-  size_t most_at_once() const;
   Status check(size_t arrived, ThreadPool& pool, unsigned threads) const;
   // Takes down what is in progress and gives the status on.
   Status fail(Status status);
   // With the lock:
   void list_held();
   void start_claimed();
-  void start(int32_t slot, uint32_t layer);
-  void start_ahead();
-  // Leaves of what is read ahead what a visit like this needs.
-  void keep_foreseen(uint32_t layer, std::span<const int32_t> experts,
-                     std::unique_lock<std::mutex>& lock);
   // Waits until something can be done for what is missing.
   Status wait_for_others(std::unique_lock<std::mutex>& lock);
 
@@ -170,9 +153,7 @@ class Visit {
   const std::unique_ptr<LoadQueue> queue_;
   uint32_t layer_ = 0;
   Demand demand_;
-  std::optional<uint32_t> layer_ahead_;
-  std::vector<Load> on_way_;  // of demand_.loading and then demand_.ahead, those that were started
-  size_t taken_ = 0;          // the first so many are in the queue no more, but have arrived
+  std::vector<Load> on_way_;  // of demand_.loading, those in the queue
   std::vector<Lease> wave_;
   bool fresh_ = false;  // the wave of begin() was not given yet
 };

@@ -124,7 +124,7 @@ TEST_F(StoreTest, EveryBudgetGivesEveryExpert) {
 }
 
 TEST_F(StoreTest, ResidentsComeFirst) {
-  auto s = store(14);  // the guard does not hold for four experts in each of three layers
+  auto s = store(10);
   visit(*s, *pool_, 0, {2, 5});
   EXPECT_EQ(visit(*s, *pool_, 0, {1, 2, 5, 7}), (std::vector<uint32_t>{2, 5, 1, 7}));
   EXPECT_EQ(s->counters().hits, 2u);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "runtime/experts/store.h"
@@ -22,11 +21,6 @@ Visit::Visit(Store& store, std::unique_ptr<LoadQueue> queue)
   wave_.reserve(store.shape().experts);
 }
 
-bool Visit::in_progress() const {
-  return !demand_.held.empty() || !demand_.waiting.empty() || !demand_.missing.empty() ||
-         !demand_.loading.empty();
-}
-
 void Visit::list_held() {
   for (const int32_t slot : demand_.held) {
     wave_.push_back({store_.residency_->key_in(slot) % store_.shape_.experts, store_.data(slot)});
@@ -34,57 +28,21 @@ void Visit::list_held() {
 }
 
 void Visit::start_claimed() {
-  while (on_way_.size() < demand_.loading.size()) start(demand_.loading[on_way_.size()], layer_);
-}
-
-void Visit::start(int32_t slot, uint32_t layer) {
-  on_way_.push_back(
-      {layer, store_.residency_->key_in(slot) % store_.shape_.experts, store_.data(slot)});
-  queue_->start(on_way_.back());
-}
-
-void Visit::start_ahead() {
-  if (!layer_ahead_ || store_.blocked_ > 0) return;
-  const size_t before = demand_.ahead.size();
-  store_.residency_->lend(demand_, *layer_ahead_, LoadQueue::kMost - on_way_.size());
-  for (size_t i = before; i < demand_.ahead.size(); ++i) start(demand_.ahead[i], *layer_ahead_);
-}
-
-void Visit::keep_foreseen(uint32_t layer, std::span<const int32_t> experts,
-                          std::unique_lock<std::mutex>& lock) {
-  Residency& residency = *store_.residency_;
-  if (residency.foreseen(demand_, layer, experts)) return;
-  // A slot is lent until its read has ended, and reads end in the order of the queue.
-  lock.unlock();
-  const auto waiting_since = Clock::now();
-  const size_t all = on_way_.size();
-  std::array<bool, Residency::kMostAhead> failed = {};
-  for (size_t i = 0; i < all; ++i) failed[i] = !queue_->take().ok();
-  lock.lock();
-  store_.times_.waiting += Clock::now() - waiting_since;
-  // One that failed is read again by whoever asks for it.
-  for (size_t i = all; i-- > 0;) {
-    if (failed[i]) residency.take_back(demand_, i);
+  while (on_way_.size() < demand_.loading.size()) {
+    const int32_t slot = demand_.loading[on_way_.size()];
+    on_way_.push_back(
+        {layer_, store_.residency_->key_in(slot) % store_.shape_.experts, store_.data(slot)});
+    queue_->start(on_way_.back());
   }
-  residency.keep_foreseen(demand_, layer, experts);
-  on_way_.clear();
-  for (const int32_t slot : demand_.ahead) {
-    on_way_.push_back({layer, residency.key_in(slot) % store_.shape_.experts, store_.data(slot)});
-  }
-  taken_ = on_way_.size();
-  store_.give_back();
-  store_.changed_.notify_all();
 }
 
 Status Visit::begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts) {
-  if (in_progress()) end();
-  layer_ahead_.reset();
+  end();
   layer_ = layer;
+  const auto started = Clock::now();
   Status status;
   {
-    std::unique_lock lock(store_.mutex_);
-    keep_foreseen(layer, experts, lock);
-    const auto started = Clock::now();
+    const std::lock_guard lock(store_.mutex_);
     status = store_.residency_->begin(demand_, step, layer, experts);
     start_claimed();
     list_held();
@@ -106,20 +64,15 @@ Result<std::span<const Visit::Lease>> Visit::next(ThreadPool& pool, unsigned thr
     const bool released = !demand_.held.empty();
     status = store_.residency_->release(demand_);
     start_claimed();
-    if (status.ok()) start_ahead();
     store_.give_back();
     store_.times_.leasing += Clock::now() - started;
     if (released) store_.changed_.notify_all();
-    if (status.ok() && demand_.loading.empty() && demand_.waiting.empty()) {
-      status = wait_for_others(lock);
-    }
+    if (status.ok() && on_way_.empty()) status = wait_for_others(lock);
     list_held();
   }
   if (!status.ok()) return fail(std::move(status));
   queue_->submit();
-  if (!wave_.empty() || (demand_.loading.empty() && demand_.waiting.empty())) {
-    return std::span<const Lease>(wave_);
-  }
+  if (!wave_.empty() || on_way_.empty()) return std::span<const Lease>(wave_);
 
   const auto waiting_since = Clock::now();
   const Result<size_t> arrived = take_arrived();
@@ -127,9 +80,7 @@ Result<std::span<const Visit::Lease>> Visit::next(ThreadPool& pool, unsigned thr
   if (status = check(*arrived, pool, threads); !status.ok()) return fail(std::move(status));
   {
     const std::lock_guard lock(store_.mutex_);
-    const size_t hits = hits_beside(*arrived);
     store_.residency_->loaded(demand_, *arrived);
-    Residency::hold(demand_, hits);
     store_.times_.waiting += Clock::now() - waiting_since;
     list_held();
   }
@@ -142,41 +93,25 @@ Status Visit::wait_for_others(std::unique_lock<std::mutex>& lock) {
   while (!demand_.missing.empty()) {
     COLIBRI_TRY(store_.residency_->retry(demand_));
     start_claimed();
-    if (!demand_.held.empty() || !demand_.loading.empty()) return {};
+    if (!demand_.held.empty() || !on_way_.empty()) return {};
     const auto waiting_since = Clock::now();
-    ++store_.blocked_;
     store_.changed_.wait(lock);
-    --store_.blocked_;
     store_.times_.waiting += Clock::now() - waiting_since;
   }
   return {};
 }
 
-size_t Visit::most_at_once() const {
+Result<size_t> Visit::take_arrived() {
   // Slots for experts that have none yet come free when those that are taken now have computed:
   // half of the slots stay behind, so that reads go on meanwhile.
-  const size_t all = demand_.loading.size();
-  return demand_.missing.empty() ? all : (all + 1) / 2;
-}
-
-Result<size_t> Visit::take_arrived() {
-  const size_t most = most_at_once();
-  size_t arrived = std::min(taken_, most);
-  taken_ -= arrived;
-  while (arrived < most) {
-    const bool wait = arrived == 0 && demand_.waiting.empty();
-    if (!wait && !queue_->ready()) break;
+  const size_t most =
+      demand_.missing.empty() ? on_way_.size() : std::max<size_t>(on_way_.size() / 2, 1);
+  size_t arrived = 0;
+  do {
     COLIBRI_TRY(queue_->take());
     ++arrived;
-  }
+  } while (arrived < most && !queue_->empty() && queue_->ready());
   return arrived;
-}
-
-size_t Visit::hits_beside(size_t arrived) const {
-  const size_t to_come = demand_.loading.size() - arrived + demand_.missing.size();
-  if (to_come == 0 || demand_.loading.empty()) return demand_.waiting.size();
-  const size_t waves = 1 + (to_come - 1) / most_at_once() + (arrived > 0 ? 1 : 0);
-  return (demand_.waiting.size() + waves - 1) / waves;
 }
 
 Status Visit::check(size_t arrived, ThreadPool& pool, unsigned threads) const {
@@ -209,17 +144,14 @@ Status Visit::fail(Status status) {
 void Visit::end() {
   wave_.clear();
   fresh_ = false;
-  layer_ahead_.reset();
-  if (!in_progress() && demand_.ahead.empty()) return;
+  if (demand_.held.empty() && demand_.missing.empty() && demand_.loading.empty()) return;
   // Slots must not be written to when they are others'.
   queue_->submit();
   while (!queue_->empty()) (void)queue_->take();
   on_way_.clear();
-  taken_ = 0;
   {
     const std::lock_guard lock(store_.mutex_);
     store_.residency_->end(demand_);
-    store_.residency_->take_back_all(demand_);
     store_.give_back();
   }
   store_.changed_.notify_all();
