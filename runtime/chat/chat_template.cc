@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "runtime/base/file.h"
+#include "runtime/base/folder.h"
 #include "runtime/base/install_paths.h"
 #include "runtime/base/utf8.h"
 #include "runtime/chat/template/json_text.h"
@@ -23,19 +24,21 @@ constexpr const char* kMoreFolder = "additional_chat_templates";
 constexpr std::string_view kMoreKeys = "tokenizer.chat_template.";
 
 // Names of the templates in a folder; none if there is no such folder.
-std::vector<std::string> names_in(const fs::path& folder) {
+Result<std::vector<std::string>> names_in(const fs::path& folder) {
+  const auto files = list_folder(folder);
   std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".jinja") names.push_back(entry.path().stem().string());
+  if (files.status().code() == COLIBRI_NOT_FOUND) return names;
+  if (!files.ok()) return files.status();
+  for (const fs::path& file : *files) {
+    if (file.extension() == ".jinja") names.push_back(file.stem().string());
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
 // The fallbacks that are installed, by name.
 std::vector<std::string> fallbacks() {
-  return names_in(chat_template_dir());
+  const auto names = names_in(chat_template_dir());
+  return names.ok() ? *names : std::vector<std::string>();
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -152,7 +155,8 @@ Status ChatTemplate::open_named(const std::string& name, const config::Pipeline&
 
 Status ChatTemplate::open_more(const model::ModelSource& source) {
   const fs::path folder = fs::path(source.files().path()) / kMoreFolder;
-  for (const std::string& name : names_in(folder)) {
+  COLIBRI_ASSIGN(const std::vector<std::string> names, names_in(folder));
+  for (const std::string& name : names) {
     COLIBRI_ASSIGN(const std::string text, read_file(folder / (name + ".jinja"), kMostSourceBytes));
     COLIBRI_TRY(compile(name, std::string(kMoreFolder) + "/" + utf8::printable(name), text));
   }

@@ -2,9 +2,9 @@
 #include "runtime/config/architecture.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
+#include "runtime/base/folder.h"
 #include "runtime/config/architecture_check.h"
 #include "runtime/config/architecture_schema.h"
 #include "runtime/config/overlay.h"
@@ -66,17 +66,8 @@ Result<Architecture> load_architecture(const std::filesystem::path& file,
 }
 
 Result<std::vector<Architecture>> load_architectures(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() == ".yaml") files.push_back(entry->path());
-  }
-  if (error) {
-    return io_error(folder.string() +
-                    ": the folder of architecture documents cannot be read: " + error.message());
-  }
-  std::sort(files.begin(), files.end());
+  COLIBRI_ASSIGN(std::vector<std::filesystem::path> files, list_folder(folder));
+  std::erase_if(files, [](const auto& file) { return file.extension() != ".yaml"; });
   std::vector<Architecture> architectures;
   for (const std::filesystem::path& file : files) {
     COLIBRI_ASSIGN(Architecture architecture, load_architecture(file));

@@ -136,7 +136,7 @@ TEST(Architectures, AFolderOfThemHasDistinctNames) {
   EXPECT_EQ(load_architectures(folder).status().text(),
             (folder / "b.yaml").string() + ": metadata.name: 'mixtral' is already the name of " +
                 (folder / "a.yaml").string());
-  EXPECT_EQ(load_architectures(folder / "none").status().code(), COLIBRI_IO);
+  EXPECT_EQ(load_architectures(folder / "none").status().code(), COLIBRI_NOT_FOUND);
 }
 
 }  // namespace

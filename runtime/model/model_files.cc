@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/folder.h"
 #include "runtime/base/part_name.h"
 #include "runtime/base/utf8.h"
 
@@ -37,30 +38,24 @@ colibri_status table_read(const colibri_file* files, uint32_t file, uint64_t off
   return to_c(host_of(files).read(file, offset, to, n), error);
 }
 
-// Paths of the regular files of a folder, sorted by name.
-Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  std::vector<fs::path> paths;
-  while (!error && entries != fs::directory_iterator()) {
-    const fs::path path = entries->path();
+// Paths of the files of a folder, sorted by name.
+Result<std::vector<fs::path>> files_in(const fs::path& folder) {
+  COLIBRI_ASSIGN(std::vector<fs::path> paths, list_folder(folder));
+  for (const fs::path& path : paths) {
     std::error_code broken;
-    const fs::file_status status = fs::status(path, broken);
-    if (status.type() == fs::file_type::not_found || broken) {
+    if (!fs::exists(path, broken)) {
       return io_error(path.string() + ": is a link that leads to no file; a download may be " +
                       "unfinished");
     }
-    // Everything but folders goes on to File::open, which refuses what is not a regular file.
-    if (status.type() != fs::file_type::directory) paths.push_back(path);
-    if (paths.size() > ModelFiles::kMostFiles) {
-      return invalid_argument(folder.string() + ": has more than " +
-                              std::to_string(ModelFiles::kMostFiles) +
-                              " files, which no model has; give the folder of one model");
-    }
-    entries.increment(error);
   }
-  if (error) return io_error(folder.string() + ": cannot be listed: " + error.message());
-  std::sort(paths.begin(), paths.end());
+  // Everything but folders goes on to File::open, which refuses what is not a regular file.
+  std::error_code error;
+  std::erase_if(paths, [&](const fs::path& path) { return fs::is_directory(path, error); });
+  if (paths.size() > ModelFiles::kMostFiles) {
+    return invalid_argument(folder.string() + ": has more than " +
+                            std::to_string(ModelFiles::kMostFiles) +
+                            " files, which no model has; give the folder of one model");
+  }
   return paths;
 }
 
@@ -98,7 +93,7 @@ ModelFiles::ModelFiles(std::string path, std::vector<Entry> files)
 Result<std::unique_ptr<ModelFiles>> ModelFiles::open(const std::string& path) {
   std::error_code error;
   COLIBRI_ASSIGN(const std::vector<fs::path> paths,
-                 fs::is_directory(path, error) ? list_folder(path) : with_parts(path));
+                 fs::is_directory(path, error) ? files_in(path) : with_parts(path));
   if (paths.empty()) return not_found(path + ": is a folder without files, not a model");
   std::vector<Entry> files;
   for (const fs::path& file : paths) {

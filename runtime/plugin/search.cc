@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "runtime/base/folder.h"
 #include "runtime/base/install_paths.h"
 
 namespace colibri::plugin {
@@ -54,14 +55,14 @@ std::vector<FoundFile> find_plugin_files(const std::vector<fs::path>& folders) {
       found.push_back({folder, std::move(refusal)});
       continue;
     }
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->path().extension() == ".so") files.push_back(entry->path());
+    auto files = list_folder(folder);
+    if (!files.ok()) {
+      if (files.status().code() == COLIBRI_NOT_FOUND) continue;
+      found.push_back({folder, files.status().text()});
+      continue;
     }
-    std::sort(files.begin(), files.end());
-    for (fs::path& file : files) {
+    for (fs::path& file : *files) {
+      if (file.extension() != ".so") continue;
       struct stat info = {};
       std::string refusal = why_not_file(file, info);
       if (!seen.insert({info.st_dev, info.st_ino}).second && refusal.empty()) continue;

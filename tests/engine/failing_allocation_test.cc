@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that the system does not give, at each place in turn: loading a model, contexts, answers,
-// other budgets, conversion. It is a message each time, and the process goes on. Plans are made
-// with memory enough: libstdc++ (directory_iterator) and nlohmann-json (its destructor) end the
-// process when they get none.
+// other budgets, conversion, listing folders. It is a message each time, and the process goes on. Plans
+// are made with memory enough: nlohmann-json's destructor ends the process when it gets none.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <filesystem>
 #include <functional>
 
+#include "runtime/base/folder.h"
 #include "runtime/base/guard.h"
 #include "runtime/base/temporary_folder.h"
 #include "runtime/convert/convert.h"
+#include "runtime/model/model_files.h"
 #include "tests/engine/loaded_model.h"
 #include "tests/engine/replaced_malloc.h"
 
@@ -91,6 +92,11 @@ TEST(FailingAllocation, Loading) {
         return engine::Model::load(std::move(plan)).status();
       },
       5000);
+}
+
+TEST(FailingAllocation, ListingFolders) {
+  fail_in_turn([] { return list_folder("models/demo").status(); }, 10000);
+  fail_in_turn([] { return model::ModelFiles::open("models/demo").status(); }, 10000);
 }
 
 TEST(FailingAllocation, ContextsAndAnswers) {
