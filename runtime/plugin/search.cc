@@ -58,7 +58,8 @@ std::vector<FoundFile> find_plugin_files(const std::vector<fs::path>& folders) {
     auto files = list_folder(folder);
     if (!files.ok()) {
       if (files.status().code() == COLIBRI_NOT_FOUND) continue;
-      found.push_back({folder, files.status().text()});
+      // The folder's name stands before every refusal already.
+      found.push_back({folder, files.status().text().substr(folder.string().size() + 2)});
       continue;
     }
     for (fs::path& file : *files) {
