@@ -25,8 +25,8 @@ void touch(const colibri_tensor& cache) {
 }  // namespace
 
 AttentionTrial::AttentionTrial(plugin::KernelChooser chooser, const engine::Plan& plan,
-                               const engine::OperatorDesc& of)
-    : Trial(std::move(chooser)), plan_(plan), op_(of.get().op) {
+                               const engine::OperatorDesc& of, int64_t tokens)
+    : Trial(std::move(chooser)), plan_(plan), op_(of.get().op), tokens_(tokens) {
   if (op_ != COLIBRI_OP_ATTENTION) return;
   colibri_attention_attributes attributes;
   std::memcpy(&attributes, of.get().attributes, sizeof(attributes));
@@ -36,16 +36,17 @@ AttentionTrial::AttentionTrial(plugin::KernelChooser chooser, const engine::Plan
 
 Result<std::unique_ptr<Trial>> AttentionTrial::create(const engine::Plan& plan,
                                                       const std::string& plugin_id,
-                                                      const engine::OperatorDesc& of,
-                                                      int64_t rows) {
+                                                      const engine::OperatorDesc& of, int64_t rows,
+                                                      const Past& past) {
   COLIBRI_ASSIGN(plugin::KernelChooser chooser, pinned(plan, plugin_id, of));
-  std::unique_ptr<AttentionTrial> made(new AttentionTrial(std::move(chooser), plan, of));
+  std::unique_ptr<AttentionTrial> made(
+      new AttentionTrial(std::move(chooser), plan, of, past.tokens));
   COLIBRI_TRY(made->create_operator(of, nullptr));
-  COLIBRI_TRY(made->take_memory(rows));
+  COLIBRI_TRY(made->take_memory(rows, past.cycle_bytes));
   return std::unique_ptr<Trial>(std::move(made));
 }
 
-Status AttentionTrial::take_memory(int64_t rows) {
+Status AttentionTrial::take_memory(int64_t rows, uint64_t cycle_bytes) {
   model::ModelSpec spec;
   spec.attention = plan_.spec.attention;
   spec.kv_heads = plan_.spec.kv_heads;
@@ -54,16 +55,16 @@ Status AttentionTrial::take_memory(int64_t rows) {
   spec.rope.dims = plan_.spec.rope.dims;
   spec.layers.resize(1);
   const uint32_t codec = plan_.pipeline.context.kv;
-  layer_bytes_ = KvCache::bytes(spec, codec, plan_.max_tokens);
-  layers_ = std::min<size_t>(kBeyondCaches / layer_bytes_ + 1, kMostLayers);
+  layer_bytes_ = KvCache::bytes(spec, codec, tokens_);
+  layers_ = std::min<size_t>(cycle_bytes / layer_bytes_ + 1, kMostLayers);
   spec.layers.resize(layers_);
-  COLIBRI_ASSIGN(cache_, KvCache::create(spec, codec, plan_.max_tokens));
+  COLIBRI_ASSIGN(cache_, KvCache::create(spec, codec, tokens_));
   for (size_t layer = 0; layer < layers_; ++layer) {
     touch(*cache_->k(layer));
     touch(*cache_->v(layer));
   }
   for (int64_t i = 0; i < rows; ++i) {
-    position_.push_back(static_cast<int32_t>(std::max<int64_t>(plan_.max_tokens - rows + i, 0)));
+    position_.push_back(static_cast<int32_t>(std::max<int64_t>(tokens_ - rows + i, 0)));
   }
   sink_.resize(static_cast<size_t>(plan_.spec.heads));
   const int64_t cols =
@@ -131,7 +132,7 @@ Work AttentionTrial::work(const Shape& shape) const {
   const double keys = visible_keys(window_, first, first + shape.rows);
   work.f32 = 2 * static_cast<double>(spec.heads) * per_key * keys;
   work.bytes = static_cast<double>(layer_bytes_) * static_cast<double>(first + shape.rows - begin) /
-               static_cast<double>(plan_.max_tokens);
+               static_cast<double>(tokens_);
   return work;
 }
 

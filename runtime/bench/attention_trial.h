@@ -15,10 +15,16 @@ namespace colibri::bench {
 
 class AttentionTrial : public Trial {
  public:
-  // As create_trial(); the plan must outlive it.
+  // What it attends to or writes to.
+  struct Past {
+    int64_t tokens = 0;        // of the context, which is full
+    uint64_t cycle_bytes = 0;  // of caches that calls go through in turn
+  };
+  // As create_trial(), with another past; the plan must outlive it.
   static Result<std::unique_ptr<Trial>> create(const engine::Plan& plan,
                                                const std::string& plugin_id,
-                                               const engine::OperatorDesc& of, int64_t rows);
+                                               const engine::OperatorDesc& of, int64_t rows,
+                                               const Past& past);
 
   // With another layer's cache at each call.
   Status run(engine::PhaseRunner& runner, const Shape& shape) override;
@@ -26,8 +32,8 @@ class AttentionTrial : public Trial {
 
  private:
   AttentionTrial(plugin::KernelChooser chooser, const engine::Plan& plan,
-                 const engine::OperatorDesc& of);
-  Status take_memory(int64_t rows);
+                 const engine::OperatorDesc& of, int64_t tokens);
+  Status take_memory(int64_t rows, uint64_t cycle_bytes);
   Status write(engine::PhaseRunner& runner, int64_t rows, size_t layer);
   Status attend(engine::PhaseRunner& runner, int64_t rows, size_t layer);
   Status attend_latent(engine::PhaseRunner& runner, int64_t rows, size_t layer);
@@ -38,6 +44,7 @@ class AttentionTrial : public Trial {
 
   const engine::Plan& plan_;
   const uint32_t op_;
+  const int64_t tokens_;
   int64_t window_ = 0;
   bool sinks_ = false;
   uint64_t layer_bytes_ = 0;  // of the cache of one layer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/bench/product.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +22,19 @@ Result<std::unique_ptr<Product>> Product::create(const engine::Plan& plan,
   std::memcpy(&made->attributes_, of.get().attributes, sizeof(made->attributes_));
   COLIBRI_TRY(made->place_weights(of, groups, packings));
   return made;
+}
+
+Result<std::unique_ptr<Trial>> Product::create_cycle(const engine::Plan& plan,
+                                                     const std::string& plugin_id,
+                                                     const engine::OperatorDesc& of,
+                                                     int64_t least_groups, uint64_t bytes) {
+  // How many follows from their size, which the first ones tell.
+  COLIBRI_ASSIGN(auto made, create(plan, plugin_id, of, least_groups));
+  const auto groups = static_cast<int64_t>(bytes / std::max<uint64_t>(made->group_bytes_, 1)) + 1;
+  if (groups > least_groups) {
+    COLIBRI_ASSIGN(made, create(plan, plugin_id, of, groups));
+  }
+  return std::unique_ptr<Trial>(std::move(made));
 }
 
 Status Product::place_weights(const engine::OperatorDesc& of, int64_t groups,

@@ -19,11 +19,15 @@ class Product : public Trial {
                                                  const std::string& plugin_id,
                                                  const engine::OperatorDesc& of, int64_t groups);
 
+  // The same with as many sets as take `bytes` bytes, and at least `least_groups`.
+  static Result<std::unique_ptr<Trial>> create_cycle(const engine::Plan& plan,
+                                                     const std::string& plugin_id,
+                                                     const engine::OperatorDesc& of,
+                                                     int64_t least_groups, uint64_t bytes);
+
   // One call on as many of the sets, the next ones with each call.
   Status run(engine::PhaseRunner& runner, const Shape& shape) override;
   Work work(const Shape& shape) const override;
-
-  uint64_t group_bytes() const { return group_bytes_; }
 
  private:
   explicit Product(plugin::KernelChooser chooser) : Trial(std::move(chooser)) {}

@@ -12,23 +12,6 @@
 #include "runtime/plugin/operator_text.h"
 
 namespace colibri::bench {
-namespace {
-
-Result<std::unique_ptr<Trial>> create_product(const engine::Plan& plan,
-                                              const std::string& plugin_id,
-                                              const engine::OperatorDesc& of,
-                                              int64_t least_groups) {
-  // Their number follows from their size, which the first one tells.
-  COLIBRI_ASSIGN(auto one, Product::create(plan, plugin_id, of, 1));
-  const auto beyond =
-      static_cast<int64_t>(kBeyondCaches / std::max<uint64_t>(one->group_bytes(), 1));
-  COLIBRI_ASSIGN(auto product,
-                 Product::create(plan, plugin_id, of, std::max(least_groups, beyond + 1)));
-  return std::unique_ptr<Trial>(std::move(product));
-}
-
-}  // namespace
-
 Result<plugin::KernelChooser> Trial::pinned(const engine::Plan& plan, const std::string& plugin_id,
                                             const engine::OperatorDesc& of) {
   const std::map<std::string, std::string> pin = {{plugin::operator_name(of.get().op), plugin_id}};
@@ -66,11 +49,12 @@ Result<std::unique_ptr<Trial>> create_trial(const engine::Plan& plan, const std:
                                             const engine::OperatorDesc& of, const Shape& most) {
   switch (of.get().op) {
     case COLIBRI_OP_GROUPED_MATMUL:
-      return create_product(plan, plugin_id, of, most.groups);
+      return Product::create_cycle(plan, plugin_id, of, most.groups, kBeyondCaches);
     case COLIBRI_OP_KV_WRITE:
     case COLIBRI_OP_ATTENTION:
     case COLIBRI_OP_MLA_ATTENTION:
-      return AttentionTrial::create(plan, plugin_id, of, most.rows);
+      return AttentionTrial::create(plan, plugin_id, of, most.rows,
+                                    {plan.max_tokens, kBeyondCaches});
     default:
       return RowTrial::create(plan, plugin_id, of, most.rows);
   }

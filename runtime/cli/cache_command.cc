@@ -119,7 +119,7 @@ Status replay(const Options& options) {
       COLIBRI_ASSIGN(
           experts::ReplayResult result,
           experts::replay(report.trace, row.slots, {policy->plugin().id(), table, policy->host()}));
-      row.results.push_back(result);
+      row.results.push_back(std::move(result));
     }
     row.optimum = experts::belady_hits(report.trace, row.results.front().ruled);
     report.rows.push_back(std::move(row));

@@ -29,10 +29,6 @@ std::string formatted(const char* format, Value value) {
 
 }  // namespace
 
-double ReplayReport::decode_rate(uint64_t decode_hits) const {
-  return experts::decode_rate(*cost, share(decode_hits, trace.asked_in_decoding()));
-}
-
 // A line for each budget: the cell of each policy's result, then that of the optimum.
 template <typename Cell, typename Optimum>
 std::string ReplayReport::table(const Cell& cell, const Optimum& optimum) const {
@@ -67,9 +63,10 @@ std::string ReplayReport::text() const {
     text += "\ntokens per second of decoding, about; with all experts in memory " +
             formatted("%.3g", experts::decode_rate(*cost, 1)) + "; the disk reads " +
             formatted("%.2f GB/s", cost->disk_bytes_per_second / 1e9) + "\n\n";
-    const auto rate = [&](uint64_t hits) { return formatted("%.3g", decode_rate(hits)); };
-    text += table([&](const experts::ReplayResult& result) { return rate(result.decode_hits); },
-                  [&](const experts::OptimalHits& hits) { return rate(hits.decode); });
+    const auto rate = [&](const auto& result) {
+      return formatted("%.3g", experts::decode_rate(*cost, result.decode_misses));
+    };
+    text += table(rate, rate);
   }
   if (std::any_of(rows.begin(), rows.end(),
                   [](const ReplayedBudget& row) { return row.results.front().guarded; })) {
@@ -80,8 +77,8 @@ std::string ReplayReport::text() const {
 
 Json ReplayReport::json() const {
   const uint64_t asked = trace.experts.size();
-  const auto add_rate = [&](Json& to, uint64_t decode_hits) {
-    if (cost) to["decode_tokens_per_second"] = decode_rate(decode_hits);
+  const auto add_rate = [&](Json& to, const experts::MissCounts& decode_misses) {
+    if (cost) to["decode_tokens_per_second"] = experts::decode_rate(*cost, decode_misses);
   };
   Json points = Json::array();
   for (const ReplayedBudget& row : rows) {
@@ -94,10 +91,10 @@ Json ReplayReport::json() const {
                {"loads", counters.loads},
                {"evictions", counters.evictions},
                {"hit_rate", share(counters.hits, asked)}};
-      add_rate(curve, row.results[i].decode_hits);
+      add_rate(curve, row.results[i].decode_misses);
     }
     Json belady = {{"hits", row.optimum.all}, {"hit_rate", share(row.optimum.all, asked)}};
-    add_rate(belady, row.optimum.decode);
+    add_rate(belady, row.optimum.decode_misses);
     points.push_back({{"budget", row.budget},
                       {"slots", row.slots},
                       {"ruled", row.results.front().ruled},

@@ -31,7 +31,6 @@ struct ReplayReport {
   nlohmann::ordered_json json() const;
 
  private:
-  double decode_rate(uint64_t decode_hits) const;  // tokens per second
   template <typename Cell, typename Optimum>
   std::string table(const Cell& cell, const Optimum& optimum) const;
 };

@@ -2,23 +2,24 @@
 #include "runtime/cli/decode_estimate.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "runtime/experts/replay.h"
 
 namespace colibri::cli {
 namespace {
 
-Result<double> replayed_hits(const engine::Plan& plan, const std::string& path) {
+Result<experts::MissCounts> replayed_misses(const engine::Plan& plan, const std::string& path) {
   COLIBRI_ASSIGN(const experts::RouteTrace trace, experts::read_route_trace(path));
   COLIBRI_TRY(check_trace_of(plan, trace, path));
   const plugin::Plugin& policy = plan.policy->plugin();
   COLIBRI_ASSIGN(
-      const experts::ReplayResult result,
+      experts::ReplayResult result,
       experts::replay(
           trace, plan.memory.slots(),
           {policy.id(), policy.interface<colibri_cache_policy_1>("colibri.cache_policy/1"),
            plan.policy->host()}));
-  return static_cast<double>(result.decode_hits) / static_cast<double>(trace.asked_in_decoding());
+  return std::move(result.decode_misses);
 }
 
 }  // namespace
@@ -46,23 +47,24 @@ Result<DecodeEstimate> DecodeEstimate::of(const engine::Plan& plan,
   DecodeEstimate made;
   const engine::MemoryPlan& memory = plan.memory;
   if (!route_trace.empty()) {
-    COLIBRI_ASSIGN(const double hits, replayed_hits(plan, route_trace));
-    made.hits = {hits, hits};
+    COLIBRI_ASSIGN(const experts::MissCounts misses, replayed_misses(plan, route_trace));
+    COLIBRI_ASSIGN(made.cost, bench::measure_decode_cost(plan));
     made.known = true;
-  } else {
-    made.known = memory.slots() == memory.all_slots();
-    const double room =
-        static_cast<double>(memory.slots()) / static_cast<double>(memory.all_slots());
-    made.hits = made.known ? experts::HitRange{1, 1} : experts::expected_hits(room);
+    made.hits.least = made.hits.most = experts::hit_rate(misses);
+    made.least = made.most = experts::decode_rate(made.cost, misses);
+    return made;
   }
   COLIBRI_ASSIGN(made.cost, bench::measure_decode_cost(plan));
+  made.known = memory.slots() == memory.all_slots();
+  const double room = static_cast<double>(memory.slots()) / static_cast<double>(memory.all_slots());
+  made.hits = made.known ? experts::HitRange{1, 1} : experts::expected_hits(room);
+  made.least = experts::decode_rate(made.cost, made.hits.least);
+  made.most = experts::decode_rate(made.cost, made.hits.most);
   return made;
 }
 
 std::string DecodeEstimate::text() const {
   char text[256];
-  const double least = experts::decode_rate(cost, hits.least);
-  const double most = experts::decode_rate(cost, hits.most);
   if (!known) {
     std::snprintf(text, sizeof(text), "about %.2g to %.2g tokens/s, with %.0f %% to %.0f %% hits",
                   least, most, 100 * hits.least, 100 * hits.most);
@@ -84,9 +86,7 @@ std::string DecodeEstimate::text() const {
 
 nlohmann::ordered_json DecodeEstimate::json() const {
   return {{"tokens_per_second",
-           {{"least", experts::decode_rate(cost, hits.least)},
-            {"most", experts::decode_rate(cost, hits.most)},
-            {"in_memory", experts::decode_rate(cost, 1)}}},
+           {{"least", least}, {"most", most}, {"in_memory", experts::decode_rate(cost, 1)}}},
           {"hit_rate", {{"least", hits.least}, {"most", hits.most}}},
           {"disk_bytes_per_second", cost.disk_bytes_per_second},
           {"expert_load_seconds", cost.load_seconds}};

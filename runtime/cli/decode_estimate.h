@@ -18,8 +18,10 @@ Status check_trace_of(const engine::Plan& plan, const experts::RouteTrace& trace
 
 struct DecodeEstimate {
   bench::MeasuredCost cost;
-  experts::HitRange hits;  // the same twice if they are known
-  bool known = false;      // all experts fit, or a route trace tells the hits
+  // The same twice if they are known.
+  experts::HitRange hits;
+  double least = 0, most = 0;  // tokens per second
+  bool known = false;          // all experts fit, or a route trace tells the hits
 
   // Measures the machine. route_trace: of the same kind of work; empty = there is none. Errors:
   // those of measuring; a trace that is not of this model.

@@ -25,6 +25,26 @@ double layer_seconds(const DecodeCost& cost, uint32_t misses) {
 
 }  // namespace
 
+double hit_rate(const MissCounts& misses) {
+  uint64_t layers = 0, missed = 0;
+  for (size_t i = 0; i < misses.size(); ++i) {
+    layers += misses[i];
+    missed += i * misses[i];
+  }
+  const auto asked = static_cast<double>(layers * (misses.size() - 1));
+  return 1 - static_cast<double>(missed) / asked;
+}
+
+double decode_rate(const DecodeCost& cost, const MissCounts& misses) {
+  double seconds = 0;
+  uint64_t layers = 0;
+  for (uint32_t i = 0; i < misses.size(); ++i) {
+    layers += misses[i];
+    seconds += static_cast<double>(misses[i]) * layer_seconds(cost, i);
+  }
+  return 1 / (cost.dense_seconds + cost.layers * seconds / static_cast<double>(layers));
+}
+
 double decode_rate(const DecodeCost& cost, double hit_rate) {
   if (cost.layers == 0) return 1 / cost.dense_seconds;
   // How many of a layer's experts miss is binomially distributed.

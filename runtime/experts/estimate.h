@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace colibri::experts {
 
@@ -16,9 +17,15 @@ struct DecodeCost {
   uint32_t layers = 0, top_k = 0;  // with experts; experts of a token in each
 };
 
-// Tokens per second if that share of the experts that tokens ask for is in memory, each with the
-// same chance. In each layer those compute while the missing ones load; each of these computes when
-// it and those before it have arrived.
+// Of the layers that single tokens went through, those of whose experts none, one, two, ... were
+// missing: [top_k + 1].
+using MissCounts = std::vector<uint64_t>;
+double hit_rate(const MissCounts& misses);
+
+// Tokens per second. In each layer the experts that are there compute while the missing ones load;
+// each of these computes when it and those before it have arrived.
+double decode_rate(const DecodeCost& cost, const MissCounts& misses);
+// The same if that share of the experts that tokens ask for is in memory, each with the same chance.
 double decode_rate(const DecodeCost& cost, double hit_rate);
 
 struct HitRange {

@@ -28,6 +28,13 @@ TEST(DecodeRate, HitsComputeWhileMissesLoad) {
                    1 / (0.25 + 10 * (0.25 * 0.05 + 0.5 * 0.125 + 0.25 * 0.225)));
 }
 
+TEST(DecodeRate, MissesThatComeTogetherLeaveLessToComputeMeanwhile) {
+  // The same hits as above: half of the layers misses both, half none.
+  EXPECT_DOUBLE_EQ(decode_rate(kCost, MissCounts{7, 0, 7}),
+                   1 / (0.25 + 10 * (0.5 * 0.05 + 0.5 * 0.225)));
+  EXPECT_DOUBLE_EQ(decode_rate(kCost, MissCounts{3, 6, 3}), decode_rate(kCost, 0.5));
+}
+
 TEST(DecodeRate, ALoneReadTakesLongerAndWhatArrivedIsChecked) {
   DecodeCost cost = kCost;
   cost.first_load_seconds = 0.15;
@@ -49,6 +56,11 @@ TEST(DecodeRate, MoreHitsAreNeverSlower) {
     EXPECT_GE(rate, before - 1e-12) << percent;
     before = rate;
   }
+}
+
+TEST(HitRate, IsTheShareOfTheExpertsThatWereThere) {
+  EXPECT_DOUBLE_EQ(hit_rate({1, 1, 0}), 0.75);
+  EXPECT_DOUBLE_EQ(hit_rate({0, 0, 5}), 0);
 }
 
 TEST(ExpectedHits, AreThoseOfEvenChoicesAndOfPublishedTraces) {

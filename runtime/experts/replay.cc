@@ -41,17 +41,17 @@ Result<ReplayResult> replay(const RouteTrace& trace, uint64_t slots, PolicyPlugi
   COLIBRI_ASSIGN(Residency residency, Residency::create(trace.shape, slots, std::move(policy)));
   Demand demand(trace.shape);
   if (residency.holds_all()) COLIBRI_TRY(load_all(residency, demand));
-  uint64_t decode_hits = 0;
+  MissCounts decode_misses(trace.shape.top_k + 1);
   for (const RouteTrace::Visit& visit : trace.visits) {
-    const uint64_t before = residency.counters().hits;
+    const uint64_t before = residency.counters().misses;
     COLIBRI_TRY(run_visit(residency, demand, visit.step, visit.layer, trace.experts_of(visit)));
-    if (visit.tokens == 1) decode_hits += residency.counters().hits - before;
+    if (visit.tokens == 1) ++decode_misses[residency.counters().misses - before];
   }
-  return ReplayResult{residency.ruled(), residency.guarded(), residency.counters(), decode_hits};
+  return ReplayResult{residency.ruled(), residency.guarded(), residency.counters(),
+                      std::move(decode_misses)};
 }
 
 OptimalHits belady_hits(const RouteTrace& trace, uint64_t ruled) {
-  if (ruled == trace.shape.keys()) return {trace.experts.size(), trace.asked_in_decoding()};
   const auto key_of = [&](const RouteTrace::Visit& visit, uint64_t i) {
     return visit.layer * trace.shape.experts + static_cast<uint32_t>(trace.experts[i]);
   };
@@ -65,17 +65,20 @@ OptimalHits belady_hits(const RouteTrace& trace, uint64_t ruled) {
       next_use[i] = std::exchange(upcoming[key_of(visit, i)], v);
     }
   }
+  const bool all_stay = ruled == trace.shape.keys();  // and are there before the first visit
   std::set<std::pair<uint64_t, uint32_t>> residents;  // by their next use
   OptimalHits hits;
+  hits.decode_misses.resize(trace.shape.top_k + 1);
   for (uint64_t v = 0; v < trace.visits.size(); ++v) {
     const RouteTrace::Visit& visit = trace.visits[v];
+    uint64_t misses = 0;
     for (uint64_t i = visit.begin; i < visit.end; ++i) {
       const uint32_t key = key_of(visit, i);
-      const uint64_t hit = residents.erase({v, key});
-      hits.all += hit;
-      if (visit.tokens == 1) hits.decode += hit;
+      const bool hit = residents.erase({v, key}) > 0 || all_stay;
+      ++(hit ? hits.all : misses);
       if (next_use[i] != kNever) residents.insert({next_use[i], key});
     }
+    if (visit.tokens == 1) ++hits.decode_misses[misses];
     while (residents.size() > ruled) residents.erase(std::prev(residents.end()));
   }
   return hits;

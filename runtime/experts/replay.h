@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/base/status.h"
+#include "runtime/experts/estimate.h"
 #include "runtime/experts/residency.h"
 #include "runtime/experts/route_trace.h"
 
@@ -15,7 +16,7 @@ struct ReplayResult {
   uint64_t ruled = 0;    // slots that the policy rules: all but the passage
   bool guarded = false;  // fewer than a token needs experts
   Counters counters;
-  uint64_t decode_hits = 0;  // of counters.hits, those of visits of a single token
+  MissCounts decode_misses;  // of visits of a single token
 };
 
 // Drives the store's own Residency: with one context and without prefetch, the counters of a live
@@ -24,7 +25,7 @@ Result<ReplayResult> replay(const RouteTrace& trace, uint64_t slots, PolicyPlugi
 
 struct OptimalHits {
   uint64_t all = 0;
-  uint64_t decode = 0;  // of them, those of visits of a single token
+  MissCounts decode_misses;  // of visits of a single token
 };
 // The most hits that any policy can have that keeps `ruled` experts between visits and may let an
 // expert pass: after each visit, of the residents and the experts just used those stay that are

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -23,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kInFlight = 8;  // reads at a time
 constexpr double kSeconds = 0.25;
-constexpr int kLoneReads = 9;  // the median counts
+constexpr int kLoneReads = 16;  // a slow one of them is as likely later
 constexpr uint64_t kPage =
     4096;  // what offsets, lengths and memory of direct reads are multiples of
 constexpr uint64_t kMostRead = 8u << 20;  // of one read: longer ones are not faster
@@ -73,14 +72,9 @@ Result<DiskRate> measure_disk_rate(const std::filesystem::path& path, uint64_t r
   };
 
   DiskRate rate;
-  std::array<double, kLoneReads> lone;
-  for (double& seconds : lone) {
-    const auto start = Clock::now();
-    (void)read(0);
-    seconds = seconds_since(start);
-  }
-  std::nth_element(lone.begin(), lone.begin() + kLoneReads / 2, lone.end());
-  rate.lone_read_seconds = lone[kLoneReads / 2];
+  const auto began = Clock::now();
+  for (int i = 0; i < kLoneReads; ++i) (void)read(0);
+  rate.lone_read_seconds = seconds_since(began) / kLoneReads;
 
   std::atomic<uint64_t> bytes = 0;
   const auto start = Clock::now();

@@ -11,7 +11,7 @@ namespace colibri::machine {
 
 struct DiskRate {
   double bytes_per_second = 0;   // of several reads at a time
-  double lone_read_seconds = 0;  // of one with no other beside it
+  double lone_read_seconds = 0;  // of one with no other beside it, on average
 };
 
 // Reads `read_bytes` bytes at scattered places of the file, first one by one, then some at a time,
