@@ -60,15 +60,14 @@ class Block {
     thread.scheduler = std::move(thread.scheduler).resume();
   }
 
-  uint64_t exchange(uint64_t bits, int mask) {
+  uint64_t exchange(uint64_t bits, unsigned lane) {
     Thread& thread = *current_;
     const unsigned turn = thread.turn;
     thread.turn ^= 1;
     thread.given[turn] = bits;
     pause(State::kInWarp);
-    const size_t place = thread.here.thread.x;  // blocks are rows of threads
-    const size_t other = place ^ static_cast<size_t>(mask);
-    if (other / kWarp != place / kWarp || other >= count_) fail("a lane outside of the warp");
+    const size_t other = thread.here.thread.x / kWarp * kWarp + lane;  // blocks are rows of threads
+    if (lane >= kWarp || other >= count_) fail("a lane outside of the warp");
     return threads_[other]->given[turn];
   }
 
@@ -141,8 +140,11 @@ void sync_block() {
 void sync_warp() {
   Block::of_this_thread().pause(State::kInWarp);
 }
-uint64_t exchange(uint64_t bits, int mask) {
-  return Block::of_this_thread().exchange(bits, mask);
+unsigned own_lane() {
+  return here().thread.x % kWarp;
+}
+uint64_t exchange(uint64_t bits, unsigned lane) {
+  return Block::of_this_thread().exchange(bits, lane);
 }
 
 }  // namespace colibri::cuda_shim

@@ -40,8 +40,9 @@ void run(dim3 grid, dim3 block, FunctionRef<void()> body);
 
 void sync_block();
 void sync_warp();
-// Hands `bits` to the warp and returns those of lane (own lane ^ mask).
-uint64_t exchange(uint64_t bits, int mask);
+unsigned own_lane();
+// Hands `bits` to the warp and returns those of a lane.
+uint64_t exchange(uint64_t bits, unsigned lane);
 
 }  // namespace colibri::cuda_shim
 
@@ -56,10 +57,20 @@ inline void __syncwarp() {
 }
 // All lanes take part: the kernels know no other mask.
 template <typename T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
+T __shfl_sync(unsigned, T value, int lane) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  return std::bit_cast<T>(
-      static_cast<Bits>(colibri::cuda_shim::exchange(std::bit_cast<Bits>(value), mask)));
+  return std::bit_cast<T>(static_cast<Bits>(
+      colibri::cuda_shim::exchange(std::bit_cast<Bits>(value), static_cast<unsigned>(lane) % 32)));
+}
+template <typename T>
+T __shfl_xor_sync(unsigned all, T value, int mask) {
+  return __shfl_sync(all, value, static_cast<int>(colibri::cuda_shim::own_lane()) ^ mask);
+}
+
+inline int __all_sync(unsigned all, int predicate) {
+  for (int distance = 16; distance > 0; distance /= 2)
+    predicate &= __shfl_xor_sync(all, predicate != 0 ? 1 : 0, distance);
+  return predicate;
 }
 
 inline int __dp4a(int a, int b, int sum) {

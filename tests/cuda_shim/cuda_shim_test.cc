@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
+
+#include "plugins/cuda/tensor_core.cuh"
 
 namespace colibri::cuda_shim {
 namespace {
@@ -39,6 +42,52 @@ TEST(CudaShimTest, LanesExchangeWithinTheirWarp) {
     sums[threadIdx.x] = sum;
   });
   for (int i = 0; i < 96; ++i) EXPECT_EQ(sums[i], 31 * 16 + i / 32 * 32 * 32) << i;
+}
+
+TEST(CudaShimTest, LanesReadThoseTheyName) {
+  std::vector<int> read(64), rotated(64);
+  run(dim3(1), dim3(64), [&] {
+    const int place = static_cast<int>(threadIdx.x);
+    read[threadIdx.x] = __shfl_sync(0xFFFFFFFFu, 100 + place, 5);
+    rotated[threadIdx.x] = __shfl_sync(0xFFFFFFFFu, 100 + place, (place + 1) % 32);
+  });
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(read[i], 105 + i / 32 * 32) << i;
+    EXPECT_EQ(rotated[i], 100 + i / 32 * 32 + (i + 1) % 32) << i;
+  }
+}
+
+// The twin of the tensor cores' instruction, with the layout of its fragments.
+TEST(CudaShimTest, MatrixProduct) {
+  int8_t a[16][32], b[32][8];
+  int c[16][8];
+  unsigned next = 1;
+  const auto random_byte = [&] {
+    next = next * 1664525u + 1013904223u;
+    return static_cast<int8_t>(next >> 24);
+  };
+  for (auto& row : a) std::generate(std::begin(row), std::end(row), random_byte);
+  for (auto& row : b) std::generate(std::begin(row), std::end(row), random_byte);
+  run(dim3(1), dim3(32), [&] {
+    const unsigned g = threadIdx.x / 4;
+    const unsigned t = threadIdx.x % 4;
+    int mine_a[4] = {}, mine_b[2] = {}, mine_c[4];
+    for (unsigned i = 0; i < 4; ++i) {
+      for (unsigned k = 0; k < 4; ++k) {
+        mine_a[k] |= static_cast<uint8_t>(a[g + k % 2 * 8][k / 2 * 16 + 4 * t + i]) << 8 * i;
+        if (k < 2) mine_b[k] |= static_cast<uint8_t>(b[k * 16 + 4 * t + i][g]) << 8 * i;
+      }
+    }
+    cuda::multiply_exactly(mine_a, mine_b, mine_c);
+    for (unsigned k = 0; k < 4; ++k) c[g + k / 2 * 8][2 * t + k % 2] = mine_c[k];
+  });
+  for (int row = 0; row < 16; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      int want = 0;
+      for (int k = 0; k < 32; ++k) want += a[row][k] * b[k][column];
+      EXPECT_EQ(c[row][column], want) << row << ", " << column;
+    }
+  }
 }
 
 TEST(CudaShimTest, IntegerDotProduct) {
