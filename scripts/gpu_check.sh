@@ -57,7 +57,7 @@ file=$results/$(date -u +%Y-%m-%d).json
     "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader -i 0)"
   printf '"compute_sanitizer": "%s",\n' "$sanitizer"
   printf '"model_tokens": "%s",\n' "$model_tokens"
-  printf '"tensor_cores": "not measured: no kernel uses them",\n"check": '
+  printf '"tensor_cores": "quantised products of more than 8 rows; the share of their rate is not measured",\n"check": '
   cat "$temporary/check.json"
   printf '}\n'
 } >"$file"

@@ -32,15 +32,27 @@ __device__ void write_row(const Rows& rows, Number number) {
   }
 }
 
+// The lane sum of squares of a row, for all threads of the block; one warp's work.
+__device__ double sum_of_squares(const float* x, int64_t n) {
+  __shared__ double total;
+  if (threadIdx.x < kWarp) {
+    double lane = 0;
+#pragma unroll 8
+    for (int64_t i = threadIdx.x % 16; i < n; i += 16) {
+      const double number = x[i];
+      lane += number * number;
+    }
+    lane = fold_lanes(lane);
+    if (threadIdx.x == 0) total = lane;
+  }
+  __syncthreads();
+  return total;
+}
+
 // A block for each row. In f64, as docs/numerics.md has it: squares do not overflow.
 __global__ void norm_rows(Rows rows, const float* weight, float eps, float clamp) {
   const auto* x = reinterpret_cast<const float*>(rows.input + blockIdx.x * rows.input_stride);
-  double squares = 0;
-  for (int64_t i = threadIdx.x; i < rows.cols; i += kThreads) {
-    const double number = x[i];
-    squares += number * number;
-  }
-  const double mean = block_sum(squares) / static_cast<double>(rows.cols);
+  const double mean = sum_of_squares(x, rows.cols) / static_cast<double>(rows.cols);
   const double scale = 1 / sqrt(mean + static_cast<double>(eps));
   write_row(rows, [&](int64_t i) {
     return clamped(static_cast<float>(x[i] * scale * weight[i]), clamp);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in kernels: small floats, exp, and what a warp makes of 32 numbers. Every sum is in one
-// order, whatever else the block or the grid does.
+// Numbers in kernels: small floats, exp, and what a warp makes of 32 numbers.
 #pragma once
 
 #include <cmath>
@@ -61,29 +60,19 @@ __device__ inline float clamped(float x, float limit) {
   return x < -limit ? -limit : x;
 }
 
-// Of the 32 lanes; the same in each of them.
-template <typename T>
-__device__ T warp_sum(T x) {
-  for (int distance = 16; distance > 0; distance /= 2)
-    x += __shfl_xor_sync(0xFFFFFFFFu, x, distance);
-  return x;
-}
+// Of the 32 lanes; the same in each of them. A NaN is passed over.
 __device__ inline float warp_max(float x) {
   for (int distance = 16; distance > 0; distance /= 2)
     x = fmaxf(x, __shfl_xor_sync(0xFFFFFFFFu, x, distance));
   return x;
 }
 
-// Of the block's threads, each with one number; the same in each of them. To be called by all.
-__device__ inline double block_sum(double x) {
-  __shared__ double sums[kWarps];
-  x = warp_sum(x);
-  __syncthreads();  // an earlier sum has been read
-  if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = x;
-  __syncthreads();
-  double total = 0;
-  for (unsigned i = 0; i < kWarps; ++i) total += sums[i];
-  return total;
+// A lane sum (docs/numerics.md, section 1) of a warp whose threads i and 16 + i have lane i.
+template <typename T>
+__device__ T fold_lanes(T lane) {
+  for (int distance = 8; distance > 0; distance /= 2)
+    lane += __shfl_xor_sync(0xFFFFFFFFu, lane, distance);
+  return lane;
 }
 
 // A q8_32 row of `cols` activations (docs/numerics.md, section 4).
@@ -100,14 +89,12 @@ __host__ __device__ inline PreparedRow prepared_row(uint8_t* row, int64_t cols) 
 // Prepares block `block` of a row; each lane of the warp has its number of it.
 __device__ inline void prepare_block(float x, const PreparedRow& row, int64_t block) {
   const unsigned lane = threadIdx.x % kWarp;
-  const bool all_finite = warp_sum(is_finite(x) ? 0 : 1) == 0;
+  const bool all_finite = __all_sync(0xFFFFFFFFu, is_finite(x)) != 0;
   float scale = warp_max(all_finite ? fabsf(x) : 0.0f) / 127.0f;
   if (scale < 0x1p-126f) scale = 0;
   const int q = scale == 0 ? 0 : static_cast<int>(rintf(x * (1.0f / scale)));
   row.q[block * 32 + lane] = static_cast<int8_t>(q);
-  int sum = q;
-  for (int distance = 8; distance > 0; distance /= 2)
-    sum += __shfl_xor_sync(0xFFFFFFFFu, sum, distance);
+  const int sum = fold_lanes(q);  // of 16 q
   if (lane % 16 == 0) row.sum[block * 2 + lane / 16] = static_cast<int16_t>(sum);
   if (lane == 0) row.scale[block] = all_finite ? scale : not_a_number();
 }

@@ -82,7 +82,7 @@ colibri_status create(const colibri_op_desc* desc, const colibri_host* host, voi
 
 constexpr colibri_kernels_0 kTable = [] {
   colibri_kernels_0 table = cpu::kernel_table<kOperators>();
-  table.numerics = COLIBRI_NUMERICS_DETERMINISTIC;
+  table.numerics = COLIBRI_NUMERICS_IDENTICAL;
   table.supports = supports;
   table.op_create = create;
   // colibri/device.h: operators run on queues.

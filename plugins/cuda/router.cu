@@ -4,8 +4,8 @@
 #include "plugins/cpu_common/arguments.h"
 #include "plugins/cpu_common/layouts.h"
 #include "plugins/cpu_common/views.h"
+#include "plugins/cuda/chain_sum.cuh"
 #include "plugins/cuda/operators.h"
-#include "plugins/cuda/weight.cuh"
 
 namespace colibri::cuda {
 namespace {
@@ -73,6 +73,14 @@ __device__ void choose(const float* values, int n, int count, uint8_t* taken, Fo
   }
 }
 
+// The lane sum of number(0) to number(n - 1), the same in each lane.
+template <typename Number>
+__device__ float lane_sum(int n, Number number) {
+  float lane = 0;
+  for (int i = static_cast<int>(threadIdx.x % 16); i < n; i += 16) lane += number(i);
+  return fold_lanes(lane);
+}
+
 // 1 / (1 + exp(-x)) or exp(x - most) / sum of these, for all logits.
 __device__ void score_all(const Call& call, Work& work) {
   const int lane = static_cast<int>(threadIdx.x % kWarp);
@@ -86,12 +94,10 @@ __device__ void score_all(const Call& call, Work& work) {
   __syncwarp();
   const float most = work.logits[best_of(work.logits, call.experts, work.taken)];
   __syncwarp();
-  float sum = 0;
-  for (int e = lane; e < call.experts; e += kWarp) {
-    work.logits[e] = exp_f32(work.logits[e] - most);
-    sum += work.logits[e];
-  }
-  sum = warp_sum(sum);
+  for (int e = lane; e < call.experts; e += kWarp) work.logits[e] = exp_f32(work.logits[e] - most);
+  __syncwarp();
+  const float sum = lane_sum(call.experts, [&](int e) { return work.logits[e]; });
+  __syncwarp();
   for (int e = lane; e < call.experts; e += kWarp) work.logits[e] /= sum;
   __syncwarp();
 }
@@ -128,13 +134,11 @@ __device__ void choose_experts(const Call& call, Work& work, int32_t* expert, fl
     if (call.groups != 0) mask_groups(call, work);
   }
   float most = 0;  // of the logits
-  float sum = 0;   // of the chosen weights, in order of choice
   choose(call.by_logits ? work.logits : work.values, call.experts, call.top_k, work.taken,
          [&](int slot, int best) {
            if (slot == 0) most = work.logits[best];
            const float weight =
                call.by_logits ? exp_f32(work.logits[best] - most) : work.logits[best];
-           sum += weight;
            if (lane != 0) return;
            expert[slot] = best;
            score[slot] = weight;
@@ -142,12 +146,12 @@ __device__ void choose_experts(const Call& call, Work& work, int32_t* expert, fl
   __syncwarp();
   float divisor = 1;
   if (call.renormalizes) {
+    const float sum = lane_sum(call.top_k, [&](int slot) { return score[slot]; });
     divisor = call.by_logits ? sum : sum + 0x1.79ca10p-67f;
   } else if (call.by_logits) {
-    float all = 0;
-    for (int e = lane; e < call.experts; e += kWarp) all += exp_f32(work.logits[e] - most);
-    divisor = warp_sum(all);
+    divisor = lane_sum(call.experts, [&](int e) { return exp_f32(work.logits[e] - most); });
   }
+  __syncwarp();
   for (int slot = lane; slot < call.top_k; slot += kWarp) {
     const float weight = score[slot] / divisor;
     score[slot] = call.scale == 0 ? weight : weight * call.scale;
@@ -161,14 +165,14 @@ __global__ void route(Call call) {
   if (call.weight == nullptr) {
     for (int e = static_cast<int>(threadIdx.x); e < call.experts; e += kThreads)
       work.logits[e] = x[e];
-  } else {  // a warp takes an expert at a time
-    for (int e = static_cast<int>(threadIdx.x / kWarp); e < call.experts; e += kWarps) {
-      const uint8_t* panel = call.weight + e / 8 * call.panel_bytes;
-      float sum = 0;
-      for (int k = static_cast<int>(threadIdx.x % kWarp); k < call.cols; k += kWarp)
-        sum = fmaf(x[k], float_number<kCodec>(panel, int64_t{k} * 8 + e % 8), sum);
-      sum = warp_sum(sum);
-      if (threadIdx.x % kWarp == 0) work.logits[e] = sum;
+  } else {  // a warp takes the experts of a panel at a time
+    const float* const vector[1] = {x};
+    for (int panel = static_cast<int>(threadIdx.x / kWarp); panel * 8 < call.experts;
+         panel += kWarps) {
+      const auto found =
+          chain_sums<kCodec>(call.weight + panel * call.panel_bytes, vector, 1, call.cols);
+      const int e = panel * 8 + static_cast<int>(threadIdx.x % 8);
+      if (threadIdx.x % kWarp < 8 && e < call.experts) work.logits[e] = found.total[0];
     }
   }
   __syncthreads();

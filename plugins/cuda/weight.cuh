@@ -29,6 +29,20 @@ __device__ inline float float_number(const uint8_t* panel, int64_t i) {
   return kCodec == COLIBRI_CODEC_F16 ? f32_of_f16(bits) : f32_of_bf16(bits);
 }
 
+// Numbers i and i + 1; i is even. One load.
+struct alignas(8) Pair {
+  float first, second;
+};
+template <uint32_t kCodec>
+__device__ inline Pair float_pair(const uint8_t* panel, int64_t i) {
+  if constexpr (kCodec == COLIBRI_CODEC_F32) return load<Pair>(panel + i * 4);
+  const auto bits = load<uint32_t>(panel + i * 2);
+  const auto low = static_cast<uint16_t>(bits);
+  const auto high = static_cast<uint16_t>(bits >> 16);
+  if constexpr (kCodec == COLIBRI_CODEC_F16) return {f32_of_f16(low), f32_of_f16(high)};
+  return {f32_of_bf16(low), f32_of_bf16(high)};
+}
+
 // ---- quantised codecs
 
 // Where part `part` of a panel lies: its vectors, and what scales them.

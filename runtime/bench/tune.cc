@@ -66,6 +66,7 @@ Result<std::vector<std::string>> Tuner::candidates() const {
   std::vector<double> seconds;
   for (const auto& decision : plan->registry->decisions()) {
     if (!decision.accepted || decision.numerics != COLIBRI_NUMERICS_IDENTICAL) continue;
+    if (plan->registry->device_count(decision.id) > 0) continue;  // would place the model there
     COLIBRI_ASSIGN(const auto subject, load(preferring(decision.id)));
     const uint32_t prompt = std::min(kFewTokens, settings_.prompt_tokens);
     double least = std::numeric_limits<double>::infinity();

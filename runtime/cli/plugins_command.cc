@@ -178,6 +178,9 @@ Status check_numerics(const plugin::Plugin& checked) {
   if (table->numerics != COLIBRI_NUMERICS_IDENTICAL) {
     return unsupported("does not promise the reference's bytes");
   }
+  if (checked.manifest().offers("colibri.device/0")) {
+    return unsupported("computes in the memory of its device; colibri_gpu_check asks it there");
+  }
   std::string failures;
   int64_t compared = 0;
   for (const auto& report :

@@ -71,3 +71,9 @@ for command in (("bench", "kernels"), ("tune", "-o", f"{PLUGINS}/never_written.y
     expect(f"{command} is of the CPU", refused.returncode != 0 and "placed on made_up_device:0" in refused.stderr, refused)
 bench = run("bench", PIPELINE, *THERE, "-p", "8", "-n", "4", "-r", "1", "--breakdown", "--json")
 expect("bench runs there", bench.returncode == 0, bench.stderr)
+
+checked = run("plugins", "check", f"{PLUGINS}/colibri_made_up_device.so")
+expect("its numerics are not asked in the host's memory",
+       checked.returncode == 0 and "skipped  numerics: computes in the memory of its device" in checked.stdout, checked)
+tuned = run("tune", PIPELINE, *SEARCH, "-p", "8", "-n", "2", "-r", "1", "-o", f"{PLUGINS}/tuned.yaml")
+expect("tune tries plugins of the CPU", tuned.returncode == 0 and "made_up_device" not in tuned.stdout + tuned.stderr, tuned)

@@ -218,7 +218,6 @@ const colibri_device_0& made_up_device(const colibri_kernels_0& computing) {
 colibri_kernels_0 made_up_kernels(const colibri_kernels_0& computing) {
   computing_kernels = &computing;
   colibri_kernels_0 table = computing;
-  table.numerics = COLIBRI_NUMERICS_DETERMINISTIC;
   table.op_create = [](const colibri_op_desc* desc, const colibri_host* host, void* state,
                        colibri_op_info* info, colibri_error* error) {
     return create(*computing_kernels, desc, host, state, info, error);
