@@ -425,10 +425,10 @@ constexpr Field kPipeline[] = {
         .doc =
             "Where the model lies and is computed. A device or `cpu`: all of it there, or not at "
             "all. `auto`: on the first device, of the plugins that `plugins.prefer` or "
-            "`plugins.operators` names (with `numerics: fastest` of any), that has room for it; "
-            "or for all but the experts, which then lie in this machine's memory; else on the "
-            "CPU, and a warning says why. A map says it per part. A device has bytes of its own, "
-            "so this changes the answer.",
+            "`plugins.operators` names, that has room for it; or for all but the experts, which "
+            "then lie in this machine's memory; else on the CPU, and a warning says why. A map "
+            "says it per part. The answer is the CPU's where the plugin's numerics are "
+            "`identical`, as those of `cuda` are; others have bytes of their own.",
         .choices = kPlaces,
         .table = &kPlacementTable,
     }),

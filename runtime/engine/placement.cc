@@ -15,13 +15,12 @@ namespace {
 
 using config::Place;
 
-// Whether the pipeline names the plugin as one that it wants. The answer of a device has bytes of
-// its own, so that one that nobody named is used only where those of the CPU are not promised.
+// Whether the pipeline names the plugin as one that it wants. No device that nobody named is used:
+// its answer may have bytes of its own, and the kernels of `cuda` have never run on a GPU.
 bool is_asked_for(const config::Pipeline& pipeline, const std::string& id) {
   const auto& prefer = pipeline.plugins.prefer;
   const auto& pins = pipeline.plugins.operators;
-  return pipeline.numerics == config::Numerics::kFastest ||
-         std::find(prefer.begin(), prefer.end(), id) != prefer.end() ||
+  return std::find(prefer.begin(), prefer.end(), id) != prefer.end() ||
          std::any_of(pins.begin(), pins.end(), [&](const auto& pin) { return pin.second == id; });
 }
 

@@ -216,7 +216,7 @@ TEST(Placement, OnlyADeviceThatIsAskedForIsTaken) {
   EXPECT_EQ(where({}), "cpu");
   EXPECT_EQ(where({"plugins.prefer=[made_up_device]"}), "made_up_device:0");
   EXPECT_EQ(where({"plugins.operators={norm: made_up_device}"}), "made_up_device:0");
-  EXPECT_EQ(where({"numerics=fastest"}), "made_up_device:0");
+  EXPECT_EQ(where({"numerics=fastest"}), "cpu");
   EXPECT_EQ(where({"plugins.prefer=[made_up_device]", "placement=cpu"}), "cpu");
   EXPECT_EQ(where({"placement=made_up_device"}), "made_up_device:0");
   EXPECT_EQ(where({"placement={dense: made_up_device}"}), "made_up_device:0");
