@@ -189,7 +189,7 @@ Status measure_loading(const engine::Plan& plan, MeasuredCost& cost) {
   cost.layers = plan.layers.routed_layers;
   cost.top_k = static_cast<uint32_t>(plan.spec.top_k);
   cost.disk_bytes_per_second = disk.bytes_per_second;
-  cost.first_load_seconds = disk.lone_read_seconds;
+  cost.first_load_seconds = disk.lone_seconds(routed.bundle_bytes);
   cost.load_seconds = static_cast<double>(routed.bundle_bytes) / disk.bytes_per_second;
   if (plan.expert_files->reading().ring) {
     COLIBRI_ASSIGN(cost.check_seconds, seconds_of_check(plan, routed.index, routed.bundle_bytes));

@@ -72,6 +72,7 @@ Result<DiskRate> measure_disk_rate(const std::filesystem::path& path, uint64_t r
   };
 
   DiskRate rate;
+  rate.read_bytes = length;
   const auto began = Clock::now();
   for (int i = 0; i < kLoneReads; ++i) (void)read(0);
   rate.lone_read_seconds = seconds_since(began) / kLoneReads;

@@ -26,8 +26,17 @@ TEST_F(DiskRateTest, FilesOfAnySizeAreRead) {
       ASSERT_TRUE(rate.ok()) << rate.status().text();
       EXPECT_GT(rate->bytes_per_second, 0);
       EXPECT_GT(rate->lone_read_seconds, 0);
+      EXPECT_GE(rate->read_bytes, uint64_t{4096});
+      EXPECT_LE(rate->read_bytes, uint64_t{8} << 20);
     }
   }
+}
+
+TEST(DiskRate, WhatIsLongerThanAReadTakesSeveral) {
+  const DiskRate rate = {2e9, 0.004, 8u << 20};
+  EXPECT_DOUBLE_EQ(rate.lone_seconds(80u << 20), 0.04);
+  EXPECT_DOUBLE_EQ(rate.lone_seconds(8u << 20), 0.004);
+  EXPECT_DOUBLE_EQ(rate.lone_seconds(4096), 0.004);
 }
 
 TEST_F(DiskRateTest, SaysWhatCannotBeRead) {
