@@ -14,7 +14,7 @@ __device__ inline float f32_of_f16(uint16_t bits) {
   return __half2float(__ushort_as_half(bits));
 }
 __device__ inline uint16_t f16_of_f32(float x) {
-  return __half_as_ushort(__float2half_rn(x));
+  return x == x ? __half_as_ushort(__float2half_rn(x)) : uint16_t{0x7E00};
 }
 __device__ inline float f32_of_bf16(uint16_t bits) {
   return __uint_as_float(static_cast<uint32_t>(bits) << 16);
@@ -86,17 +86,27 @@ __host__ __device__ inline PreparedRow prepared_row(uint8_t* row, int64_t cols) 
           reinterpret_cast<int16_t*>(row + cols + cols / 32 * 4)};
 }
 
-// Prepares block `block` of a row; each lane of the warp has its number of it.
-__device__ inline void prepare_block(float x, const PreparedRow& row, int64_t block) {
-  const unsigned lane = threadIdx.x % kWarp;
+// Number `lane` of a block, prepared: by a warp, each lane of which has its number.
+struct Quantised {
+  int q;
+  float scale;  // of the block; NaN if not all of it is finite
+};
+__device__ inline Quantised quantise(float x) {
   const bool all_finite = __all_sync(0xFFFFFFFFu, is_finite(x)) != 0;
   float scale = warp_max(all_finite ? fabsf(x) : 0.0f) / 127.0f;
   if (scale < 0x1p-126f) scale = 0;
   const int q = scale == 0 ? 0 : static_cast<int>(rintf(x * (1.0f / scale)));
-  row.q[block * 32 + lane] = static_cast<int8_t>(q);
-  const int sum = fold_lanes(q);  // of 16 q
+  return {q, all_finite ? scale : not_a_number()};
+}
+
+// Prepares block `block` of a row.
+__device__ inline void prepare_block(float x, const PreparedRow& row, int64_t block) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const Quantised quantised = quantise(x);
+  row.q[block * 32 + lane] = static_cast<int8_t>(quantised.q);
+  const int sum = fold_lanes(quantised.q);  // of 16 q
   if (lane % 16 == 0) row.sum[block * 2 + lane / 16] = static_cast<int16_t>(sum);
-  if (lane == 0) row.scale[block] = all_finite ? scale : not_a_number();
+  if (lane == 0) row.scale[block] = quantised.scale;
 }
 
 }  // namespace colibri::cuda

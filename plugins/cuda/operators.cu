@@ -15,6 +15,7 @@ namespace {
 constexpr cpu::Operators kOperators = [] {
   cpu::Operators operators = {};
   operators.code[COLIBRI_OP_ATTENTION].scratch_bytes = attention_scratch_bytes;
+  operators.code[COLIBRI_OP_MLA_ATTENTION].scratch_bytes = mla_attention_scratch_bytes;
   return operators;
 }();
 
@@ -32,6 +33,7 @@ constexpr Runs kRuns = [] {
   runs.of[COLIBRI_OP_ROPE] = rope;
   runs.of[COLIBRI_OP_KV_WRITE] = kv_write;
   runs.of[COLIBRI_OP_ATTENTION] = attention;
+  runs.of[COLIBRI_OP_MLA_ATTENTION] = mla_attention;
   runs.of[COLIBRI_OP_ROUTER] = router;
   runs.of[COLIBRI_OP_COMBINE] = combine;
   return runs;
@@ -44,19 +46,21 @@ struct DoNothing {
 
 // Why there are no kernels for what the CPU plugins compute; nullptr = there are.
 const char* why_not_here(const OperatorState& state) {
-  const auto has_cache = [](uint32_t dtype) { return dtype != COLIBRI_CODEC_Q8_0; };
   const bool has_weight = state.weight_codec != COLIBRI_CODEC_NONE;
   if (has_weight && !with_codec(state.weight_codec, DoNothing()))
     return "has kernels for f32, f16, bf16, q8_0, q4_0 and q4_K weights only";
   if (kRuns.of[state.op] == nullptr) return "has no kernel for this operator";
   switch (state.op) {
-    case COLIBRI_OP_KV_WRITE:
-      return has_cache(state.kv_write.cache_dtype) ? nullptr : "has kernels for f32 and f16 caches";
     case COLIBRI_OP_ATTENTION:
-      if (!has_cache(state.attention.cache_dtype)) return "has kernels for f32 and f16 caches";
-      return state.attention.head_dim <= kMostHeadDim
+      return state.attention.head_dim <= kMostValueDim
                  ? nullptr
                  : "has kernels for heads of up to 512 numbers";
+    case COLIBRI_OP_MLA_ATTENTION: {
+      const auto& a = state.mla_attention;
+      return a.latent <= kMostValueDim && a.latent + a.rope_dims <= kMostKeyDim
+                 ? nullptr
+                 : "has kernels for up to 512 latent numbers, and keys of up to 1024";
+    }
     case COLIBRI_OP_ROUTER:
       return state.rows <= kMostExperts ? nullptr : "has a router for up to 1024 experts";
     default:

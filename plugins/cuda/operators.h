@@ -26,6 +26,9 @@ colibri_status kv_write(const OperatorState& state, const void* arguments, cudaS
 colibri_status attention(const OperatorState& state, const void* arguments, cudaStream_t stream,
                          void* scratch);
 int64_t attention_scratch_bytes(const OperatorState& state);
+colibri_status mla_attention(const OperatorState& state, const void* arguments, cudaStream_t stream,
+                             void* scratch);
+int64_t mla_attention_scratch_bytes(const OperatorState& state);
 colibri_status router(const OperatorState& state, const void* arguments, cudaStream_t stream,
                       void* scratch);
 colibri_status combine(const OperatorState& state, const void* arguments, cudaStream_t stream,
@@ -37,7 +40,8 @@ colibri_status run(const void* state, const void* arguments, cudaStream_t stream
 // colibri.kernels/0 of the plugin.
 const colibri_kernels_0& kernel_table();
 
-constexpr int64_t kMostHeadDim = 512;
+constexpr int64_t kMostKeyDim = 1024;
+constexpr int64_t kMostValueDim = 512;
 constexpr int64_t kMostExperts = 1024;
 
 }  // namespace colibri::cuda

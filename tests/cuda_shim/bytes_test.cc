@@ -30,17 +30,18 @@ class CudaBytesTest : public testing::Test {
   }
 
   // Rows at these positions of one sequence.
-  void check_attention(uint32_t dtype, int64_t window, bool sinks,
+  void check_attention(uint32_t dtype, int64_t heads, int64_t window, bool sinks,
                        const std::vector<int32_t>& position) {
-    constexpr int64_t kHeads = 2, kDim = 40;
+    constexpr int64_t kDim = 40;
     const auto rows = static_cast<int64_t>(position.size());
     Question question;
     question.op = COLIBRI_OP_ATTENTION;
     question.name = std::string(conformance::codec_name(dtype)) + ", window " +
-                    std::to_string(window) + ", " + std::to_string(rows) + " rows";
+                    std::to_string(window) + ", " + std::to_string(heads) + " heads, " +
+                    std::to_string(rows) + " rows";
     colibri_attention_attributes attributes = {};
     attributes.cache_dtype = dtype;
-    attributes.heads = kHeads;
+    attributes.heads = heads;
     attributes.kv_heads = 1;
     attributes.head_dim = kDim;
     attributes.window = window;
@@ -51,19 +52,54 @@ class CudaBytesTest : public testing::Test {
     const int64_t last = *std::max_element(position.begin(), position.end());
     conformance::KvCacheMemory cache(dtype, 1, 1, last / 16 + 1, kDim);
     cache.fill(random_, last + 1);
-    const Rows q(conformance::make_rows(random_, Style::kPlain, rows, kHeads * kDim),
-                 kHeads * kDim);
-    const float sink[kHeads] = {0.5f, 3};
+    const Rows q(conformance::make_rows(random_, Style::kPlain, rows, heads * kDim), heads * kDim);
+    const std::vector<float> sink = conformance::make_rows(random_, Style::kPlain, 1, heads);
     checker_.check(question,
                    [&](const std::vector<colibri_tensor>&, const conformance::RunCall& run) {
                      auto call = conformance::arguments<colibri_attention_args>();
-                     const Rows output(COLIBRI_CODEC_F32, rows, kHeads * kDim);
+                     const Rows output(COLIBRI_CODEC_F32, rows, heads * kDim);
                      call.q = q.tensor();
                      call.output = output.tensor();
                      call.position = position.data();
                      call.k_cache = cache.k();
                      call.v_cache = cache.v();
-                     call.sink = sinks ? sink : nullptr;
+                     call.sink = sinks ? sink.data() : nullptr;
+                     run(&call);
+                     return std::vector<conformance::Output>{{"output", output}};
+                   });
+  }
+
+  void check_latent_attention(uint32_t dtype, int64_t heads,
+                              const std::vector<int32_t>& position) {
+    constexpr int64_t kLatent = 40, kRope = 24;
+    const auto rows = static_cast<int64_t>(position.size());
+    Question question;
+    question.op = COLIBRI_OP_MLA_ATTENTION;
+    question.name = std::string(conformance::codec_name(dtype)) + ", latent, " +
+                    std::to_string(heads) + " heads, " + std::to_string(rows) + " rows";
+    colibri_mla_attention_attributes attributes = {};
+    attributes.cache_dtype = dtype;
+    attributes.heads = heads;
+    attributes.latent = kLatent;
+    attributes.rope_dims = kRope;
+    attributes.scale = 0.3f;
+    question.set_attributes(attributes);
+    question.max_rows = rows;
+    const int64_t last = *std::max_element(position.begin(), position.end());
+    conformance::KvCacheMemory cache(dtype, 1, 1, last / 16 + 1, kLatent + kRope);
+    cache.fill(random_, last + 1);
+    const Rows latent(conformance::make_rows(random_, Style::kPlain, rows * heads, kLatent), kLatent,
+                      8);
+    const Rows rope(conformance::make_rows(random_, Style::kPlain, rows * heads, kRope), kRope, 4);
+    checker_.check(question,
+                   [&](const std::vector<colibri_tensor>&, const conformance::RunCall& run) {
+                     auto call = conformance::arguments<colibri_mla_attention_args>();
+                     const Rows output(COLIBRI_CODEC_F32, rows * heads, kLatent, 12);
+                     call.q_latent = latent.tensor();
+                     call.q_rope = rope.tensor();
+                     call.output = output.tensor();
+                     call.position = position.data();
+                     call.cache = cache.k();
                      run(&call);
                      return std::vector<conformance::Output>{{"output", output}};
                    });
@@ -116,18 +152,22 @@ class CudaBytesTest : public testing::Test {
 
 TEST_F(CudaBytesTest, AttentionOverSeveralRoundsOfSplits) {
   const std::vector<int32_t> positions = {9300, 17, 8191, 1023, 8192, 4000};
-  for (const uint32_t dtype : {COLIBRI_CODEC_F32, COLIBRI_CODEC_F16}) {
-    check_attention(dtype, 0, false, {9300});
-    check_attention(dtype, 0, true, positions);
-    check_attention(dtype, 8600, false, positions);
+  for (const uint32_t dtype : conformance::kCacheCodecs) {
+    check_attention(dtype, 2, 0, false, {9300});
+    check_attention(dtype, 2, 0, true, positions);
+    check_attention(dtype, 2, 8600, false, positions);
+    check_latent_attention(dtype, 1, positions);
   }
 }
 
-TEST_F(CudaBytesTest, AttentionOfManyRowsOverManySplits) {
+TEST_F(CudaBytesTest, AttentionOfMoreQueriesThanHaveBlocksForSplits) {
   std::vector<int32_t> positions(70);
-  for (int32_t& each : positions) each = static_cast<int32_t>(random_.below(2200));
-  check_attention(COLIBRI_CODEC_F16, 0, true, positions);
-  check_attention(COLIBRI_CODEC_F16, 1100, false, positions);
+  for (int32_t& each : positions) each = static_cast<int32_t>(random_.below(70));
+  positions[7] = 2199;
+  positions[69] = 1100;
+  check_attention(COLIBRI_CODEC_F16, 8, 0, true, positions);
+  check_attention(COLIBRI_CODEC_Q8_0, 8, 1100, false, positions);
+  check_latent_attention(COLIBRI_CODEC_F32, 8, positions);
 }
 
 TEST_F(CudaBytesTest, ProductsOfMoreTilesThanALaunchTakes) {

@@ -24,7 +24,7 @@ TEST(CudaKernelsTest, AgreeWithTheReference) {
                 report.failures.size());
   }
   for (const char* name : {"embed", "norm", "quantize_rows", "grouped_matmul", "rope", "kv_write",
-                           "attention", "router", "combine"}) {
+                           "attention", "mla_attention", "router", "combine"}) {
     EXPECT_GT(compared[name], 5) << name;
   }
 }
