@@ -70,6 +70,15 @@ COLIBRI_INLINE Lanes16<S> load_scaled(const int8_t* q, float d) {
   return lanes;
 }
 
+// How many bytes the same place of the next step is ahead.
+template <class T>
+COLIBRI_INLINE int64_t step_bytes(int64_t block_size) {
+  return kStepKeys / COLIBRI_KV_BLOCK * block_size * static_cast<int64_t>(sizeof(T));
+}
+COLIBRI_INLINE void ask_ahead(const void* here, int64_t ahead) {
+  ask_for_line(static_cast<const char*>(here) + ahead);
+}
+
 struct KeyRange {  // within the step
   int64_t begin, end;
 };

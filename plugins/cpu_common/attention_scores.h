@@ -23,10 +23,11 @@ COLIBRI_INLINE void store_scores(const typename S::F (&products)[Q][N], float sc
   }
 }
 
-// sum(i) += the products of part `at` of query i with the kLanes keys from `key` on.
+// sum(i) += the products of part `at` of query i with the kLanes keys from `key` on. `ahead` bytes
+// behind them are those of the next step.
 template <class S, int Q, class Sum>
-COLIBRI_INLINE void add_part(const Q8Part& keys, int key, const AttentionQuery* queries, int64_t at,
-                             Sum sum) {
+COLIBRI_INLINE void add_part(const Q8Part& keys, int key, int64_t ahead,
+                             const AttentionQuery* queries, int64_t at, Sum sum) {
   typename S::I start[Q];
   typename S::SumS8 products[Q];
   COLIBRI_UNROLL
@@ -38,6 +39,7 @@ COLIBRI_INLINE void add_part(const Q8Part& keys, int key, const AttentionQuery* 
   COLIBRI_UNROLL
   for (int four = 0; four < 8; ++four) {
     const auto* q = reinterpret_cast<const uint8_t*>(keys.q + four * 64 + key * 4);
+    if (key == 0) ask_ahead(q, ahead);
     const typename S::Bytes k = S::biased(S::load_panels(q, 32));
     COLIBRI_UNROLL
     for (int i = 0; i < Q; ++i) {
@@ -62,9 +64,12 @@ COLIBRI_INLINE void score_block(const StepKeys<K, V>& step, const AttentionQuery
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) q[i] = queries[i].q;
   const K* keys = step.keys + block * key_block_size<K>(step.key_dim);
+  const int64_t ahead = step_bytes<K>(key_block_size<K>(step.key_dim));
+  constexpr int64_t kLine = 4 / static_cast<int64_t>(sizeof(K));  // of numbers of 16 keys
   alignas(64) float sums[Q][N][S::kLanes];
   chain_sum<S>(step.key_dim, sums,
                [&](typename S::F(&chain)[Q][N], int64_t d) COLIBRI_INLINE_LAMBDA {
+                 if (d % kLine == 0) ask_ahead(keys + d * COLIBRI_KV_BLOCK, ahead);
                  const Lanes16<S> k = load_lanes<S>(keys + d * COLIBRI_KV_BLOCK);
                  COLIBRI_UNROLL
                  for (int i = 0; i < Q; ++i) {
@@ -88,6 +93,7 @@ COLIBRI_INLINE void score_blocks(const StepKeys<Q8Part, V>& step, const Attentio
                                  int64_t block, float (*scores)[kStepKeys]) {
   constexpr int kVectors = Lanes16<S>::kVectors;
   const int64_t parts = q8_parts(step.key_dim);
+  const int64_t ahead = step_bytes<Q8Part>(parts);
   typename S::F sums[Q][B * kVectors];
   COLIBRI_UNROLL
   for (int i = 0; i < Q; ++i) {
@@ -98,7 +104,7 @@ COLIBRI_INLINE void score_blocks(const StepKeys<Q8Part, V>& step, const Attentio
     const Q8Part* keys = step.keys + block * parts + at;
     COLIBRI_UNROLL
     for (int v = 0; v < B * kVectors; ++v)
-      add_part<S, Q>(keys[v / kVectors * parts], v % kVectors * S::kLanes, queries, at,
+      add_part<S, Q>(keys[v / kVectors * parts], v % kVectors * S::kLanes, ahead, queries, at,
                      [&](int i) COLIBRI_INLINE_LAMBDA -> typename S::F& { return sums[i][v]; });
   }
   store_scores<S>(sums, step.scale, block, scores);

@@ -10,13 +10,15 @@
 
 namespace colibri::cpu {
 
-// 16 numbers of each of 16 values.
+// 16 numbers of each of 16 values. `ahead` bytes behind them are those of the next step.
 template <class S, class V>
 struct ValueTile {
   const V* numbers;
 
   COLIBRI_INLINE void open(const V* block, int64_t tile) { numbers = block + tile * 256; }
-  COLIBRI_INLINE Lanes16<S> load(int64_t value) const {
+  COLIBRI_INLINE Lanes16<S> load(int64_t value, int64_t ahead) const {
+    constexpr int64_t kLine = 4 / static_cast<int64_t>(sizeof(V));  // of values
+    if (value % kLine == 0) ask_ahead(numbers + value * 16, ahead);
     return load_lanes<S>(numbers + value * 16);
   }
 };
@@ -29,7 +31,8 @@ struct ValueTile<S, Q8Part> {
     q = block[tile / 2].q + tile % 2 * 256;
     Lanes16<S>::load_f16(block[tile / 2].d).store(d);
   }
-  COLIBRI_INLINE Lanes16<S> load(int64_t value) const {
+  COLIBRI_INLINE Lanes16<S> load(int64_t value, int64_t ahead) const {
+    if (value % 4 == 0) ask_ahead(q + value * 16, ahead);
     return load_scaled<S>(q + value * 16, d[value]);
   }
 };
@@ -45,6 +48,7 @@ COLIBRI_INLINE void add_tiles(const StepKeys<K, V>& step, KeyRange range,
     COLIBRI_UNROLL
     for (int b = 0; b < B; ++b) acc[i][b] = Lanes16<S>::load(sums + i * width + (tile + b) * 16);
   }
+  const int64_t ahead = step_bytes<V>(value_block_size<V>(width));
   for (int64_t key = range.begin; key < range.end;) {
     const int64_t block = key / COLIBRI_KV_BLOCK;
     const V* values = step.values + block * value_block_size<V>(width);
@@ -57,7 +61,7 @@ COLIBRI_INLINE void add_tiles(const StepKeys<K, V>& step, KeyRange range,
     const auto add = [&](int64_t place) COLIBRI_INLINE_LAMBDA {
       Lanes16<S> value[B];
       COLIBRI_UNROLL
-      for (int b = 0; b < B; ++b) value[b] = tiles[b].load(place);
+      for (int b = 0; b < B; ++b) value[b] = tiles[b].load(place, ahead);
       COLIBRI_UNROLL
       for (int i = 0; i < Q; ++i) {
         const typename S::F factor = S::set(w[i][place]);

@@ -52,6 +52,20 @@ struct QuantisedProduct {
     return cols / Codec::kBlock.cols * Codec::kBlock.bytes();
   }
 
+  // Asks for the lines [asked, done) of the vectors behind the P that are being used.
+  template <int P>
+  static COLIBRI_INLINE int64_t ask_ahead(const uint8_t* const (&w)[P], int64_t next, int64_t asked,
+                                          int64_t done) {
+    for (; asked < done; asked += 64) {
+      COLIBRI_UNROLL
+      for (int p = 0; p < P; ++p) {
+        COLIBRI_UNROLL
+        for (int q = 0; q < S::kPanels; ++q) ask_for_line(w[p] + (S::kPanels + q) * next + asked);
+      }
+    }
+    return asked;
+  }
+
   // sums[p][t] = panel vector p times token t; the tokens are one tile.
   template <int P, int T>
   static void tile(const uint8_t* const (&w)[P], int64_t next, Tokens tokens, int64_t cols,
@@ -67,6 +81,7 @@ struct QuantisedProduct {
     for (int p = 0; p < P; ++p) at[p] = w[p];
     const float* unit_of_x = tokens.scale;
     PartInput x = {tokens.q, tokens.sum};
+    int64_t asked = 0;
     for (int64_t block = 0; block < cols / Codec::kBlock.cols; ++block) {
       Head<S> head[P];
       COLIBRI_UNROLL
@@ -91,6 +106,7 @@ struct QuantisedProduct {
                                 unit, sum, acc[p]);
           at[p] += Codec::kBlock.part;
         }
+        asked = ask_ahead(w, next, asked, at[0] - w[0]);
         x.q += 32 * tokens.width;
         x.sum += 2 * tokens.width;
         unit_of_x += tokens.width;

@@ -64,6 +64,12 @@
 
 namespace colibri::cpu {
 
+// Asks for the line at p, so that it is on its way to the second-level cache: what the processor asks
+// for by itself ends with each page. Nothing is read, so the line may not exist.
+COLIBRI_INLINE void ask_for_line(const void* p) {
+  __builtin_prefetch(p, 0, 2);
+}
+
 // body(0), body(1), ... with numbers that are constants to the compiler.
 template <int count, class Body>
 COLIBRI_INLINE void for_constants(Body body) {

@@ -19,7 +19,7 @@ constexpr int64_t kStripParts = 16;  // whole blocks of every codec
 constexpr int kStripVectors = 2;     // panel vectors of a strip
 
 // Asks for piece `piece` of `pieces` of a strip of weights, so that it is on its way while the strip
-// before it is used. The strip stands `skip` bytes behind w; nothing is read, so it may not exist.
+// before it is used. The strip stands `skip` bytes behind w.
 template <class S, int P>
 COLIBRI_INLINE void ask_for_strip(const uint8_t* const (&w)[P], int64_t next, int64_t skip,
                                   int64_t bytes, int64_t piece, int64_t pieces) {
@@ -28,7 +28,7 @@ COLIBRI_INLINE void ask_for_strip(const uint8_t* const (&w)[P], int64_t next, in
   for (int p = 0; p < P; ++p) {
     for (int q = 0; q < S::kPanels; ++q) {
       for (int64_t line = lines * piece / pieces; line < lines * (piece + 1) / pieces; ++line)
-        __builtin_prefetch(w[p] + skip + q * next + line * kLine, 0, 2);
+        ask_for_line(w[p] + skip + q * next + line * kLine);
     }
   }
 }
