@@ -69,8 +69,7 @@ class CudaBytesTest : public testing::Test {
                    });
   }
 
-  void check_latent_attention(uint32_t dtype, int64_t heads,
-                              const std::vector<int32_t>& position) {
+  void check_latent_attention(uint32_t dtype, int64_t heads, const std::vector<int32_t>& position) {
     constexpr int64_t kLatent = 40, kRope = 24;
     const auto rows = static_cast<int64_t>(position.size());
     Question question;
@@ -88,8 +87,8 @@ class CudaBytesTest : public testing::Test {
     const int64_t last = *std::max_element(position.begin(), position.end());
     conformance::KvCacheMemory cache(dtype, 1, 1, last / 16 + 1, kLatent + kRope);
     cache.fill(random_, last + 1);
-    const Rows latent(conformance::make_rows(random_, Style::kPlain, rows * heads, kLatent), kLatent,
-                      8);
+    const Rows latent(conformance::make_rows(random_, Style::kPlain, rows * heads, kLatent),
+                      kLatent, 8);
     const Rows rope(conformance::make_rows(random_, Style::kPlain, rows * heads, kRope), kRope, 4);
     checker_.check(question,
                    [&](const std::vector<colibri_tensor>&, const conformance::RunCall& run) {
