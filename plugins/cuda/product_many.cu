@@ -37,8 +37,9 @@ __device__ void fill(const ProductCall& call, uint8_t* const (&x)[kManyRows], in
   for (int i = static_cast<int>(threadIdx.x); i < kManyRows * kStageParts * 2; i += kThreads) {
     const int row = i / (kStageParts * 2);
     const int piece = i % (kStageParts * 2);
-    const auto* from = reinterpret_cast<const Bytes16*>(x[row]) + part * 2 + piece;
-    if (piece < count * 2) stage.q[row][piece] = x[row] == nullptr ? Bytes16{} : *from;
+    const auto* from = reinterpret_cast<const Bytes16*>(x[row]);
+    if (piece < count * 2)
+      stage.q[row][piece] = from == nullptr ? Bytes16{} : from[part * 2 + piece];
   }
   for (int i = static_cast<int>(threadIdx.x); i < kManyRows * count; i += kThreads) {
     const int row = i % kManyRows;
