@@ -299,7 +299,10 @@ class Test:
         rates = []
         for point in replayed["points"]:
             rates.append(point["policies"]["lru"]["decode_tokens_per_second"])
-            self.expect(rates[-1] <= point["belady"]["decode_tokens_per_second"] <= rounded, f"cache replay -m: {point}")
+            # Belady's hits are the most of prompts and tokens together, and may be fewer of tokens alone.
+            belady = point["belady"]
+            self.expect(belady["hits"] >= point["policies"]["lru"]["hits"], f"cache replay -m: {point}")
+            self.expect(0 < belady["decode_tokens_per_second"] <= rounded, f"cache replay -m: {point}")
         # Where computing is slow enough it hides the disk.
         self.expect(0 < rates[0] <= rates[1] * (1 + 1e-9) and rates[-1] == in_memory, f"cache replay -m: {rates}")
         text = output("cache", "replay", str(trace), "-m", pipeline)
