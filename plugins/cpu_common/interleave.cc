@@ -55,7 +55,10 @@ class FieldWriter {
     } else {
       for (int64_t r = 0; r < blocks_.count; ++r) {
         const Words row = words(blocks_[r]);
-        for (int v = 0; v < 4; ++v) std::memcpy(to_ + v * kVector + 4 * r, &row[v], 4);
+        for (int v = 0; v < 4; ++v) {
+          const uint32_t word = row[v];
+          std::memcpy(to_ + v * kVector + 4 * r, &word, 4);
+        }
       }
     }
     to_ += 4 * kVector;
