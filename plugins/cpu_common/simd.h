@@ -64,8 +64,8 @@
 
 namespace colibri::cpu {
 
-// Asks for the line at p, so that it is on its way to the second-level cache: what the processor asks
-// for by itself ends with each page. Nothing is read, so the line may not exist.
+// Asks for the line at p, so that it is on its way to the second-level cache, where the processor would
+// not ask for it in time by itself. Nothing is read, so the line may not exist.
 COLIBRI_INLINE void ask_for_line(const void* p) {
   __builtin_prefetch(p, 0, 2);
 }
