@@ -25,6 +25,14 @@ read -r failed total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed
   echo "test.sh: ctest ran no test" >&2
   exit 1
 }
+if [ "$status" != 0 ]; then
+  echo "==== what the failed tests said (the last 60 lines of each)"
+  awk 'function tell() { for (i = n > 60 ? n - 59 : 1; i <= n; i++) print said[i]; n = 0 }
+       /^ *[0-9]+\/[0-9]+ Test +#/ { tell(); failed = /\*\*\*/ && !/\*\*\*Skipped/; if (failed) print; next }
+       /^ +Start +[0-9]+:/ { tell(); failed = 0 }
+       failed { said[++n] = $0 }
+       END { tell() }' "$log"
+fi
 skipped=$(grep -c '\*\*\*Skipped' "$log" || true)
 echo "$((total - failed - skipped)) passed, $failed failed"
 exit "$status"

@@ -2,6 +2,7 @@
 #include "runtime/experts/estimate.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace colibri::experts {
 
@@ -36,13 +37,15 @@ double hit_rate(const MissCounts& misses) {
 }
 
 double decode_rate(const DecodeCost& cost, const MissCounts& misses) {
-  double seconds = 0;
-  uint64_t layers = 0;
+  const uint64_t layers = std::accumulate(misses.begin(), misses.end(), uint64_t{0});
+  double layer = 0;
   for (uint32_t i = 0; i < misses.size(); ++i) {
-    layers += misses[i];
-    seconds += static_cast<double>(misses[i]) * layer_seconds(cost, i);
+    // A share first: of layers that all have their experts it is exactly 1, and the rate that of
+    // a model in memory to the last bit.
+    const double share = static_cast<double>(misses[i]) / static_cast<double>(layers);
+    layer += share * layer_seconds(cost, i);
   }
-  return 1 / (cost.dense_seconds + cost.layers * seconds / static_cast<double>(layers));
+  return 1 / (cost.dense_seconds + cost.layers * layer);
 }
 
 double decode_rate(const DecodeCost& cost, double hit_rate) {

@@ -13,6 +13,14 @@ TEST(DecodeRate, InMemoryNothingLoads) {
   EXPECT_DOUBLE_EQ(decode_rate(kCost, 1), 1 / 0.75);
 }
 
+TEST(DecodeRate, OfATraceWithoutMissesIsThatOfMemoryToTheLastBit) {
+  DecodeCost cost = kCost;
+  cost.expert_seconds = 0.7;
+  for (uint64_t layers = 1; layers < 200; ++layers) {
+    EXPECT_EQ(decode_rate(cost, MissCounts{layers, 0, 0}), decode_rate(cost, 1)) << layers;
+  }
+}
+
 TEST(DecodeRate, WithoutExpertsThereIsNothingToLoad) {
   EXPECT_DOUBLE_EQ(decode_rate({0.25, 0, 0, 0, 0, 0, 0}, 1), 4);
 }
