@@ -46,6 +46,8 @@ void add_between(const experts::Counters& from, const experts::Counters& to,
                  experts::Counters& sum) {
   sum.hits += to.hits - from.hits;
   sum.misses += to.misses - from.misses;
+  sum.ahead += to.ahead - from.ahead;
+  sum.ahead_used += to.ahead_used - from.ahead_used;
 }
 
 }  // namespace

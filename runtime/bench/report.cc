@@ -50,11 +50,17 @@ Json json_of(const Breakdown& breakdown) {
           {"experts_thread_seconds", breakdown.experts}};
 }
 
+double percent(uint64_t part, uint64_t of) {
+  return of == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(of);
+}
+
 // Of one phase, all repeats together; null if no layer has experts.
 Json json_of(const Report& report, const experts::Counters& counters) {
   if (report.model->store() == nullptr) return {};
   return {{"hits", counters.hits},
           {"misses", counters.misses},
+          {"read_ahead", counters.ahead},
+          {"read_ahead_used", counters.ahead_used},
           {"missed_bytes", counters.misses * report.model->plan().memory.slot}};
 }
 
@@ -203,9 +209,13 @@ std::string text_of(const Report& report, const Test& test) {
     text += percentiles_text("its CPU time", test.token_cpu_seconds);
     const experts::Counters& counters = test.decode_experts;
     if (counters.misses > 0) {
-      const auto hits = static_cast<double>(counters.hits);
       text += line("  %-12s %.1f %% of what tokens asked for", "expert hits",
-                   100 * hits / (hits + static_cast<double>(counters.misses)));
+                   percent(counters.hits, counters.hits + counters.misses));
+    }
+    if (counters.ahead > 0) {
+      text += line("  %-12s %.0f %% of what was missing; %.0f %% of what was read ahead was used",
+                   "read ahead", percent(counters.ahead_used, counters.misses),
+                   percent(counters.ahead_used, counters.ahead));
     }
   }
   if (test.prefill) text += breakdown_text("the prompt", *test.prefill);

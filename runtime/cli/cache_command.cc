@@ -80,10 +80,8 @@ Result<uint64_t> slots_in(const std::string& budget, const experts::StoreShape& 
         "--budgets auto: a replay knows no machine; give all, a size or a percentage");
   }
   const uint64_t bytes = parsed.of(shape.all_bytes());
-  if (bytes < shape.floor_bytes()) {
-    return invalid_argument("--budgets " + budget + ": " + std::to_string(bytes) +
-                            " bytes are below the floor of two experts, " +
-                            std::to_string(shape.floor_bytes()) + " bytes");
+  if (Status status = shape.check_budget(bytes); !status.ok()) {
+    return status.at("--budgets " + budget);
   }
   return shape.slots_in(bytes);
 }

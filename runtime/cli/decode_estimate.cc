@@ -16,7 +16,7 @@ Result<experts::MissCounts> replayed_misses(const engine::Plan& plan, const std:
   COLIBRI_ASSIGN(
       experts::ReplayResult result,
       experts::replay(
-          trace, plan.memory.slots(),
+          trace, plan.memory.slots,
           {policy.id(), policy.interface<colibri_cache_policy_1>("colibri.cache_policy/1"),
            plan.policy->host()}));
   return std::move(result.decode_misses);
@@ -55,8 +55,8 @@ Result<DecodeEstimate> DecodeEstimate::of(const engine::Plan& plan,
     return made;
   }
   COLIBRI_ASSIGN(made.cost, bench::measure_decode_cost(plan));
-  made.known = memory.slots() == memory.all_slots();
-  const double room = static_cast<double>(memory.slots()) / static_cast<double>(memory.all_slots());
+  made.known = memory.slots == memory.all_slots();
+  const double room = static_cast<double>(memory.slots) / static_cast<double>(memory.all_slots());
   made.hits = made.known ? experts::HitRange{1, 1} : experts::expected_hits(room);
   made.least = experts::decode_rate(made.cost, made.hits.least);
   made.most = experts::decode_rate(made.cost, made.hits.most);

@@ -110,8 +110,9 @@ Json document(const engine::Plan& plan) {
       {"experts",
        {{"policy", plan.policy->plugin().id()},
         {"reads", plan.expert_files ? Json(plan.expert_files->text()) : Json()},
-        {"slots", memory.slots()},
+        {"slots", memory.slots},
         {"of", memory.all_slots()},
+        {"read_ahead", memory.ahead},
         {"slot_bytes", memory.slot}}},
       {"sampling", samplers_of(plan)},
       {"generate",
@@ -171,10 +172,11 @@ std::string text(const engine::Plan& plan) {
     line("experts", std::to_string(memory.all_slots()) + " on " + plan.device->name() + ", " +
                         bytes(memory.slot) + " each");
   } else if (memory.slot > 0) {
-    line("experts", std::to_string(memory.slots()) + " of " + std::to_string(memory.all_slots()) +
+    line("experts", std::to_string(memory.slots) + " of " + std::to_string(memory.all_slots()) +
                         " in memory, " + bytes(memory.slot) + " each, policy " +
                         plan.policy->plugin().id());
-    line("reads", plan.expert_files->text());
+    line("reads", plan.expert_files->text() +
+                      (memory.ahead == 0 ? "" : "; " + std::to_string(memory.ahead) + " ahead"));
   }
   std::vector<std::string> chain;
   for (const auto& choice : plan.pipeline.sampling) chain.push_back(choice.plugin);

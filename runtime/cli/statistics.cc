@@ -48,7 +48,8 @@ Statistics Statistics::of(const engine::GenerateResult& result, const engine::Mo
   made.result = result;
   if (const experts::Store* store = model.store(); store != nullptr) {
     const experts::Counters counters = store->counters();
-    made.experts = {counters, store->times(), counters.loads * store->shape().slot_bytes};
+    const uint64_t reads = counters.loads + counters.ahead - counters.ahead_used;
+    made.experts = {counters, store->times(), reads * store->shape().slot_bytes};
   }
   made.peak_memory =
       machine::peak_resident_bytes();  // before the measurement takes memory of its own
@@ -82,6 +83,13 @@ std::string Statistics::line() const {
                     human_bytes(experts->bytes).c_str(), 1000 * seconds(experts->times.waiting));
       line += text;
     }
+    if (counters.ahead > 0) {
+      std::snprintf(
+          text, sizeof(text), ", used %.0f %% of %.0f read ahead",
+          100 * static_cast<double>(counters.ahead_used) / static_cast<double>(counters.ahead),
+          static_cast<double>(counters.ahead));
+      line += text;
+    }
   }
   return line;
 }
@@ -99,6 +107,8 @@ nlohmann::ordered_json Statistics::json() const {
           {"expert_hits", counters.hits},
           {"expert_misses", counters.misses},
           {"expert_bytes_loaded", bytes},
+          {"experts_read_ahead", counters.ahead},
+          {"experts_read_ahead_used", counters.ahead_used},
           {"expert_wait_seconds", seconds(times.waiting)},
           {"expert_lease_seconds", seconds(times.leasing)}};
 }

@@ -18,7 +18,7 @@ struct Statistics {
   struct Experts {
     experts::Counters counters;
     experts::Times times;
-    uint64_t bytes = 0;  // loaded
+    uint64_t bytes = 0;  // read
   };
   std::optional<Experts> experts;  // nullopt: no layer has experts
   uint64_t peak_memory = 0;        // bytes resident

@@ -56,6 +56,7 @@ Result<Budget> parse_budget(std::string_view text);
 // How experts are read; kAuto takes the best that is granted.
 enum class IoEngine { kAuto, kIoUring, kPread };
 enum class DirectIo { kAuto, kOn, kOff };
+enum class Prefetch { kOff, kIdle };
 
 enum class Numerics { kReproducible, kFastest };
 
@@ -119,6 +120,7 @@ struct Pipeline {
       DirectIo direct = DirectIo::kAuto;
       uint32_t depth = 0;  // reads on their way at once
     } io;
+    Prefetch prefetch = Prefetch::kOff;
   } experts;
 
   struct Context {

@@ -256,6 +256,11 @@ constexpr Field kIo[] = {
 };
 constexpr Table kIoTable = {"experts.io", kIo};
 
+constexpr Choice kPrefetch[] = {
+    {"off", static_cast<int64_t>(Prefetch::kOff)},
+    {"idle", static_cast<int64_t>(Prefetch::kIdle)},
+};
+
 constexpr Field kExperts[] = {
     field<&Pipeline::Experts::budget>({
         .name = "budget",
@@ -275,6 +280,14 @@ constexpr Field kExperts[] = {
         .fallback = "{}",
         .doc = "How the others are read.",
         .table = &kIoTable,
+    }),
+    field<&Pipeline::Experts::prefetch>({
+        .name = "prefetch",
+        .fallback = "off",
+        .doc = "`idle`: while a token is decoded and the disk has nothing else to do, read what "
+               "the next layer's router chooses of this layer's state, into memory for two "
+               "experts that the budget gives. Never changes the answer.",
+        .choices = kPrefetch,
     }),
 };
 constexpr Table kExpertsTable = {"experts", kExperts};

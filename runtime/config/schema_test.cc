@@ -74,6 +74,7 @@ TEST(Schema, AllKeysOfAPipeline) {
       "experts.io.engine",
       "experts.io.direct",
       "experts.io.depth",
+      "experts.prefetch",
       "context.max_tokens",
       "context.kv",
       "context.prefill_chunk",
@@ -107,7 +108,7 @@ TEST(Schema, ExplainsAndSuggests) {
             "  default: auto\n");
   EXPECT_EQ(explain(kPipelineTable, "experts.bugdet").status().text(),
             "'experts.bugdet' is no key of kind Pipeline (did you mean 'budget'? allowed: budget, "
-            "policy, io)");
+            "policy, io, prefetch)");
 }
 
 }  // namespace

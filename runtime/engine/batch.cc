@@ -37,6 +37,7 @@ Batch::Batch(const ForwardParts& parts, PhaseRunner runner)
       k_cache_(static_cast<size_t>(parts.max_rows)),
       v_cache_(k_cache_.size()) {
   sequences_.reserve(k_cache_.size());
+  guessed_.reserve(static_cast<size_t>(Workspace::kGuessRows * parts.spec->top_k));
   if (parts.device_experts != nullptr) on_device_.reserve(static_cast<size_t>(parts.spec->experts));
 }
 
@@ -184,7 +185,9 @@ Status Batch::run_layers(const RunLimits& limits) {
     const Layer& layer = parts_.layers->layers[i];
     const Leaving& leaving = i + 1 == parts_.layers->layers.size() ? last : all;
     COLIBRI_TRY(attend(layer, i, leaving));
-    if (leaving.rows > 0) COLIBRI_TRY(feed_forward(layer, leaving.rows, step));
+    if (leaving.rows == 0) continue;
+    const Layer* const next = i + 1 == parts_.layers->layers.size() ? nullptr : &layer + 1;
+    COLIBRI_TRY(feed_forward(layer, next, leaving.rows, step));
   }
   return {};
 }

@@ -134,11 +134,18 @@ class Batch {
                    const colibri_tensor& output);
 
   // ffn.cc: adds a layer's ffn to the residual.
-  Status feed_forward(const Layer& layer, int64_t rows, uint64_t step);
+  Status feed_forward(const Layer& layer, const Layer* next, int64_t rows, uint64_t step);
   // The ffn that every row takes, to `branch`.
   Status run_always(const Ffn& ffn, int64_t rows);
+  // What the router chooses of normed rows.
+  Status choose(const RoutedFfn& routed, const colibri_tensor& normed,
+                const colibri_tensor& prepared, const Workspace::Choice& to);
+  // In the host's list, and checked.
+  Status fetch_chosen(const RoutedFfn& routed, const Workspace::Choice& choice, int64_t rows);
   // From here on the missing ones of the experts that the router chose are read.
   Status choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step);
+  // Tells the store what the next layer's router chooses of the residual as it is now.
+  Status guess_experts(const Layer& next, int64_t rows);
   // Adds the chosen experts to the residual. Also computes the shared expert's weights.
   Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.
@@ -170,6 +177,7 @@ class Batch {
   Workspace work_;
   Routing routing_;
   std::unique_ptr<experts::Visit> visit_;         // null = there is no store
+  std::vector<int32_t> guessed_;                  // experts of the next layer, the likeliest first
   std::vector<experts::Visit::Lease> on_device_;  // the wave of a layer whose experts lie there
   std::vector<colibri_tensor> weights_, biases_;  // of the groups of one product
   // Of the pass: its rows, how many logits are wanted, its contexts, and their caches of the layer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows a layer's second norm: the experts that the router chooses, and the ffn that every
 // token takes (a shared expert, or all of a dense layer).
+#include <algorithm>
 #include <string>
 
 #include "runtime/engine/arguments.h"
@@ -28,7 +29,7 @@ colibri_tensor Batch::view(const Placed& placed, const std::byte* bundle) const 
   return tensor;
 }
 
-Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
+Status Batch::feed_forward(const Layer& layer, const Layer* next, int64_t rows, uint64_t step) {
   const auto norm =
       norm_arguments(layer.ffn_norm, work_.residual.view(rows), work_.normed.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.ffn_norm.op, &norm}}));
@@ -36,6 +37,10 @@ Status Batch::feed_forward(const Layer& layer, int64_t rows, uint64_t step) {
       quantize_arguments(work_.normed.view(rows), work_.normed_prepared.view(rows));
   COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_ffn_input, &prepare}}));
   if (layer.routed) COLIBRI_TRY(choose_experts(*layer.routed, rows, step));
+  if (layer.routed && next != nullptr && next->routed && rows <= Workspace::kGuessRows &&
+      visit_ != nullptr && visit_->guesses()) {
+    COLIBRI_TRY(guess_experts(*next, rows));
+  }
   // A shared expert computes while missing ones are read.
   if (layer.always.gate_up != nullptr) COLIBRI_TRY(run_always(layer.always, rows));
   if (layer.routed) COLIBRI_TRY(run_experts(*layer.routed, rows));
@@ -52,36 +57,70 @@ Status Batch::run_always(const Ffn& ffn, int64_t rows) {
                  {input.view(rows), work_.branch.view(rows), work_.rows.data(), work_.inner});
 }
 
-Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step) {
-  const int64_t top_k = parts_.spec->top_k;
-  const colibri_tensor logits = work_.logits.view(rows);
-  const Product router(routed.router, work_.normed.view(rows), work_.normed_prepared.view(rows),
-                       logits);
+Status Batch::choose(const RoutedFfn& routed, const colibri_tensor& normed,
+                     const colibri_tensor& prepared, const Workspace::Choice& to) {
+  const int64_t rows = normed.shape[0], top_k = parts_.spec->top_k;
+  const colibri_tensor logits = to.logits.view(rows);
+  const Product router(routed.router, normed, prepared, logits);
   COLIBRI_TRY(runner_.run({{routed.router.op, router.get()}}));
   auto choose = arguments<colibri_router_args>();
   choose.input = logits;
-  choose.expert =
-      at(matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k), work_.chosen.there);
+  choose.expert = at(matrix(COLIBRI_CODEC_I32, COLIBRI_LAYOUT_ROWS, rows, top_k), to.chosen.there);
   choose.expert.stride[0] = top_k * 4;
   choose.expert.stride[1] = 4;
-  choose.score = work_.score.view(rows);
+  choose.score = to.score.view(rows);
   choose.select_bias = values(routed.select_bias);
-  COLIBRI_TRY(runner_.run_light(rows, {{routed.choose, &choose}}));
+  return runner_.run_light(rows, {{routed.choose, &choose}});
+}
 
+Status Batch::fetch_chosen(const RoutedFfn& routed, const Workspace::Choice& choice, int64_t rows) {
+  const int64_t n = rows * parts_.spec->top_k;
+  COLIBRI_TRY(fetch(choice.chosen, n));
+  for (int64_t i = 0; i < n; ++i) {
+    const int32_t expert = choice.chosen.host[i];
+    if (expert >= 0 && expert < parts_.spec->experts) continue;
+    return internal_error("plugin " + routed.choose->choice().plugin->id() +
+                          ": the router chose expert " + std::to_string(expert) + " of " +
+                          std::to_string(parts_.spec->experts));
+  }
+  return {};
+}
+
+Status Batch::guess_experts(const Layer& next, int64_t rows) {
+  const colibri_tensor normed = work_.guess_normed.view(rows);
+  const colibri_tensor prepared = work_.guess_prepared.view(rows);
+  const auto norm = norm_arguments(next.ffn_norm, work_.residual.view(rows), normed);
+  COLIBRI_TRY(runner_.run_light(rows, {{next.ffn_norm.op, &norm}}));
+  if (engine::prepared(*next.routed->router.weight)) {
+    const auto prepare = quantize_arguments(normed, prepared);
+    COLIBRI_TRY(runner_.run_light(rows, {{next.quantize_ffn_input, &prepare}}));
+  }
+  COLIBRI_TRY(choose(*next.routed, normed, prepared, work_.guess));
+  COLIBRI_TRY(fetch_chosen(*next.routed, work_.guess, rows));
+  guessed_.clear();
+  const int64_t top_k = parts_.spec->top_k;
+  for (int64_t rank = 0; rank < top_k; ++rank) {
+    for (int64_t row = 0; row < rows; ++row) {
+      const int32_t expert = work_.guess.chosen.host[row * top_k + rank];
+      if (std::find(guessed_.begin(), guessed_.end(), expert) != guessed_.end()) continue;
+      guessed_.push_back(expert);
+    }
+  }
+  visit_->expect(next.routed->index, guessed_);
+  return {};
+}
+
+Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step) {
+  COLIBRI_TRY(
+      choose(routed, work_.normed.view(rows), work_.normed_prepared.view(rows), work_.choice));
   if (parts_.place() == PassPlace::kDeviceButExperts) {
     const bool integers = prepared(*routed.expert.gate);
     COLIBRI_TRY(
         fetch_later((integers ? work_.normed_prepared : work_.normed).view(rows),
                     (integers ? work_.host_normed_prepared : work_.host_normed).view(rows)));
   }
-  COLIBRI_TRY(fetch(work_.chosen, rows * top_k));
-  const int32_t* const chosen = work_.chosen.host;
-  for (int64_t i = 0; i < rows * top_k; ++i) {
-    if (chosen[i] >= 0 && chosen[i] < parts_.spec->experts) continue;
-    return internal_error("plugin " + routed.choose->choice().plugin->id() +
-                          ": the router chose expert " + std::to_string(chosen[i]) + " of " +
-                          std::to_string(parts_.spec->experts));
-  }
+  COLIBRI_TRY(fetch_chosen(routed, work_.choice, rows));
+  const int32_t* const chosen = work_.choice.chosen.host;
   if (parts_.route_trace != nullptr) {
     COLIBRI_TRY(
         parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), chosen));
@@ -140,7 +179,7 @@ Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
   combine.residual = work_.residual.view(rows);
   combine.row = work_.expert_out.view(rows * parts_.spec->top_k);
   combine.row_index = row_of_pair;
-  combine.weight = values(work_.score.view(rows));
+  combine.weight = values(work_.choice.score.view(rows));
   combine.output = work_.residual.view(rows);
   const Product shared(routed.shared_gate, work_.normed.view(rows),
                        work_.normed_prepared.view(rows), work_.shared_weight.view(rows));

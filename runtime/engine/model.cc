@@ -36,18 +36,12 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
 Status Model::load_experts(ThreadPool& pool) {
   const Plan& plan = *plan_;
   if (plan.layers.routed_layers == 0) return {};
-  experts::StoreShape shape;
-  shape.layers = plan.layers.routed_layers;
-  shape.experts = static_cast<uint32_t>(plan.spec.experts);
-  shape.top_k = static_cast<uint32_t>(plan.spec.top_k);
-  shape.slot_bytes = plan.memory.slot;
-  if (!plan.expert_files->bundles()) shape.staging_bytes = staging_bytes(plan.spec, plan.layers);
   experts::PolicyPlugin policy;
   policy.id = plan.policy->plugin().id();
   policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
   policy.host = plan.policy->host();
   COLIBRI_ASSIGN(store_,
-                 experts::Store::create(shape, plan.memory.experts, std::move(policy),
+                 experts::Store::create(plan.store_shape(), plan.memory.experts, std::move(policy),
                                         plan.expert_files->source(), plan.expert_files->reading()));
   return store_->holds_all() ? store_->load_all(pool) : Status();
 }

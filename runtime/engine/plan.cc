@@ -18,6 +18,8 @@ namespace colibri::engine {
 namespace {
 
 constexpr const char* kPolicy = "colibri.cache_policy/1";
+// About what a disk can read while a layer computes.
+constexpr uint32_t kReadAhead = 2;
 
 }  // namespace
 
@@ -125,8 +127,7 @@ Status Plan::plan_memory() {
     memory.workspace = work.rows + work.host;
   }
   if (experts_on_device) return {};
-  COLIBRI_ASSIGN(memory.experts, expert_bytes());
-  return {};
+  return plan_experts();
 }
 
 Result<const Tokenizer*> Plan::required_tokenizer() const {
@@ -157,10 +158,21 @@ uint64_t Plan::bytes_per_token() const {
   return bytes;
 }
 
-Result<uint64_t> Plan::expert_bytes() const {
-  if (memory.experts_all == 0) return uint64_t{0};
+experts::StoreShape Plan::store_shape() const {
+  experts::StoreShape shape;
+  shape.layers = layers.routed_layers;
+  shape.experts = static_cast<uint32_t>(spec.experts);
+  shape.top_k = static_cast<uint32_t>(spec.top_k);
+  shape.slot_bytes = memory.slot;
+  if (!expert_files->bundles()) shape.staging_bytes = staging_bytes(spec, layers);
+  if (pipeline.experts.prefetch == config::Prefetch::kIdle) shape.ahead = kReadAhead;
+  return shape;
+}
+
+Status Plan::plan_experts() {
+  if (memory.experts_all == 0) return {};
+  const experts::StoreShape shape = store_shape();
   const config::Budget& budget = pipeline.experts.budget;
-  const uint64_t floor = std::min(2 * memory.slot, memory.experts_all);
   uint64_t bytes = 0;
   switch (budget.kind) {
     case config::Budget::Kind::kAll:
@@ -172,17 +184,17 @@ Result<uint64_t> Plan::expert_bytes() const {
       // A tenth stays free for the rest of the process and the machine.
       const uint64_t usable = memory.available - memory.available / 10;
       const uint64_t others = memory.besides_experts();
-      bytes = std::max(usable > others ? usable - others : 0, floor);
+      bytes = std::max(usable > others ? usable - others : 0, shape.floor_bytes());
       break;
     }
   }
-  if (bytes < floor) {
-    return invalid_argument(pipeline.place("experts.budget") + ": " + std::to_string(bytes) +
-                            " bytes (" + human_bytes(bytes) +
-                            ") are below the floor of two experts, " + std::to_string(floor) +
-                            " bytes (" + human_bytes(floor) + "); raise it");
+  if (Status status = shape.check_budget(bytes); !status.ok()) {
+    return status.at(pipeline.place("experts.budget"));
   }
-  return std::min(bytes, memory.experts_all) / memory.slot * memory.slot;
+  memory.experts = std::min(bytes, memory.experts_all) / memory.slot * memory.slot;
+  memory.slots = shape.slots_in(memory.experts);
+  memory.ahead = memory.slots < memory.all_slots() ? shape.ahead : 0;
+  return {};
 }
 
 }  // namespace colibri::engine

@@ -16,6 +16,7 @@
 #include "runtime/engine/layers.h"
 #include "runtime/engine/operator.h"
 #include "runtime/engine/tokenizer.h"
+#include "runtime/experts/store.h"
 #include "runtime/machine/profile.h"
 #include "runtime/model/source.h"
 #include "runtime/model/spec.h"
@@ -44,8 +45,10 @@ struct MemoryPlan {
   uint64_t process = 0;      // in memory already: the program, plugins, tokenizer, file headers
   uint64_t dense = 0;        // weights outside of experts
   uint64_t experts_all = 0;  // the arena that would hold every expert
-  uint64_t experts = 0;      // the arena that the budget grants
+  uint64_t experts = 0;      // what the budget grants: the arena, and what is read ahead
   uint64_t slot = 0;         // of it, one expert
+  uint64_t slots = 0;        // of it, experts that stay
+  uint32_t ahead = 0;        // and those that are read ahead
   uint64_t rope = 0;
   uint64_t kv = 0;
   uint64_t workspace = 0;
@@ -56,8 +59,7 @@ struct MemoryPlan {
   uint64_t total() const { return besides_experts() + experts; }
   // What the process will have in memory at most, once the context is full.
   uint64_t peak() const { return process + total(); }
-  // Experts that the arena holds, and that the model has in all layers together.
-  uint64_t slots() const { return slot == 0 ? 0 : experts / slot; }
+  // Experts that the model has in all layers together.
   uint64_t all_slots() const { return slot == 0 ? 0 : experts_all / slot; }
 };
 
@@ -99,6 +101,8 @@ class Plan {
   MemoryPlan memory;
   DeviceMemoryPlan device_memory;  // zeros without a device
 
+  // Of the experts' store in the host's memory.
+  experts::StoreShape store_shape() const;
   // Of the model's experts where they lie on a device.
   DeviceExperts::Shape device_experts() const;
   // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.
@@ -123,7 +127,7 @@ class Plan {
   Status plan_device_memory();
   Status plan_operators();
   Status plan_memory();
-  Result<uint64_t> expert_bytes() const;
+  Status plan_experts();
 };
 
 }  // namespace colibri::engine

@@ -65,9 +65,15 @@ Workspace::Bytes Workspace::carve(const model::ModelSpec& spec, int64_t max_rows
   }
   shared(ids, max_rows);
   shared(wanted, max_rows);
-  logits = take_rows(COLIBRI_CODEC_F32, max_rows, spec.experts);
-  shared(chosen, product_rows);
-  score = take_rows(COLIBRI_CODEC_F32, max_rows, spec.top_k);
+  const auto take_choice = [&](Choice& to, int64_t n) {
+    to.logits = take_rows(COLIBRI_CODEC_F32, n, spec.experts);
+    shared(to.chosen, n * spec.top_k);
+    to.score = take_rows(COLIBRI_CODEC_F32, n, spec.top_k);
+  };
+  take_choice(choice, max_rows);
+  guess_normed = take_rows(COLIBRI_CODEC_F32, kGuessRows, spec.hidden);
+  guess_prepared = take_rows(COLIBRI_CODEC_Q8_32, kGuessRows, spec.hidden);
+  take_choice(guess, kGuessRows);
   shared_weight = take_rows(COLIBRI_CODEC_F32, max_rows, 1);
   if (on_device) {
     head_logits = take_rows(COLIBRI_CODEC_F32, head_rows(max_rows), spec.vocabulary);

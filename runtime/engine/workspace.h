@@ -50,11 +50,19 @@ struct Workspace {
   // Of the rows whose logits are wanted: which they are, and the same of them.
   SharedList<int32_t> wanted;
   int32_t *wanted_position = nullptr, *wanted_sequence = nullptr;
-  Rows logits;                 // [rows, experts] of the router
-  SharedList<int32_t> chosen;  // [rows, top_k] experts
-  Rows score;                  // [rows, top_k]
-  Rows shared_weight;          // [rows, 1]
-  Rows head_logits;            // [head_rows, vocabulary]; on a device only
+  // What a router makes of rows.
+  struct Choice {
+    Rows logits;                 // [rows, experts]
+    SharedList<int32_t> chosen;  // [rows, top_k] experts, the highest score first
+    Rows score;                  // [rows, top_k]
+  };
+  Choice choice;
+  Rows shared_weight;  // [rows, 1]
+  Rows head_logits;    // [head_rows, vocabulary]; on a device only
+  // Of the next layer's router before this layer is done; of passes of few rows only.
+  static constexpr int64_t kGuessRows = 4;
+  Rows guess_normed, guess_prepared;  // [kGuessRows, hidden]
+  Choice guess;
 
   // Of experts on the CPU beside a device, in the host's memory.
   Rows host_normed, host_normed_prepared;  // [rows, hidden]

@@ -33,6 +33,9 @@ namespace colibri::experts {
 struct Counters {
   uint64_t hits = 0, misses = 0;  // of distinct experts per step and layer
   uint64_t loads = 0, evictions = 0;
+  // Of the store's, which adds them: experts that were read ahead, and those of them that were then
+  // asked for, among the loads.
+  uint64_t ahead = 0, ahead_used = 0;
 };
 
 // The experts that one layer of one step asks for, and the slots that one visitor has for it. Filled
@@ -67,6 +70,8 @@ class Residency {
   // Whether the guard holds for single tokens.
   bool guarded() const { return uses_of_slots_.guarded; }
   uint32_t key_in(int32_t slot) const { return at(slot).key; }
+  // Whether it is in a slot or has one to be loaded to.
+  bool has(uint32_t key) const { return slot_of_key_[key] != kAbsent; }
   const Counters& counters() const { return counters_; }
   // Per key: the visits that asked for it.
   std::span<const uint64_t> uses() const { return uses_; }

@@ -8,12 +8,14 @@ namespace colibri::experts {
 
 static_assert(Residency::kMostClaimed <= LoadQueue::kMost);
 
-Status Store::check_budget(uint64_t bytes) const {
-  if (bytes >= shape_.floor_bytes()) return {};
-  return invalid_argument("experts.budget: " + std::to_string(bytes) + " bytes (" +
-                          human_bytes(bytes) + ") are below the floor of two experts, " +
-                          std::to_string(shape_.floor_bytes()) + " bytes (" +
-                          human_bytes(shape_.floor_bytes()) + "); raise it");
+Status StoreShape::check_budget(uint64_t bytes) const {
+  if (bytes >= floor_bytes()) return {};
+  const std::string besides =
+      ahead == 0 ? "" : " and the " + std::to_string(ahead) + " that are read ahead";
+  return invalid_argument(std::to_string(bytes) + " bytes (" + human_bytes(bytes) +
+                          ") are below the floor of two experts" + besides + ", " +
+                          std::to_string(floor_bytes()) + " bytes (" + human_bytes(floor_bytes()) +
+                          "); raise it");
 }
 
 Result<std::unique_ptr<Store>> Store::create(const StoreShape& shape, uint64_t budget_bytes,
@@ -25,43 +27,56 @@ Result<std::unique_ptr<Store>> Store::create(const StoreShape& shape, uint64_t b
     return internal_error("slots of " + std::to_string(shape.slot_bytes) +
                           " bytes are not aligned");
   }
-  COLIBRI_TRY(store->check_budget(budget_bytes));
+  if (Status status = shape.check_budget(budget_bytes); !status.ok()) {
+    return status.at("experts.budget");
+  }
+  if (!reading.ring) {
+    Loaders& loaders = store->loaders_;
+    loaders.staging_bytes = shape.staging_bytes;
+    COLIBRI_ASSIGN(loaders.staging,
+                   Memory::allocate(reading.depth * shape.staging_bytes, "reading experts"));
+    COLIBRI_ASSIGN(loaders.workers, io::Workers::create(reading.depth));
+  }
   const uint64_t slots = shape.slots_in(budget_bytes);
   COLIBRI_TRY(store->grow(slots));
   COLIBRI_ASSIGN(store->residency_, Residency::create(shape, slots, std::move(policy)));
-  if (reading.ring) return store;
-  Loaders& loaders = store->loaders_;
-  loaders.staging_bytes = shape.staging_bytes;
-  COLIBRI_ASSIGN(loaders.staging,
-                 Memory::allocate(reading.depth * shape.staging_bytes, "reading experts"));
-  COLIBRI_ASSIGN(loaders.workers, io::Workers::create(reading.depth));
   return store;
 }
 
-Status Store::grow(uint64_t slots) {
-  uint64_t have = 0;
-  for (const Part& part : arena_) have += part.memory.size() / shape_.slot_bytes;
-  if (slots <= have) return {};
-  COLIBRI_ASSIGN(Memory memory, Memory::allocate((slots - have) * shape_.slot_bytes,
-                                                 "the expert arena (experts.budget)"));
-  arena_.push_back({static_cast<int32_t>(have), std::move(memory)});
-  return {};
+Result<std::unique_ptr<LoadQueue>> Store::create_queue(unsigned depth) {
+  if (reading_.ring) return LoadQueue::on_ring(*source_, depth);
+  return LoadQueue::on_workers(*source_, loaders_);
 }
 
-std::byte* Store::data(int32_t slot) const {
-  auto part = arena_.rbegin();
-  while (part->first > slot) ++part;
-  return part->memory.data() + static_cast<uint64_t>(slot - part->first) * shape_.slot_bytes;
+Status Store::grow(uint64_t slots) {
+  if (shape_.ahead > 0 && ahead_ == nullptr && slots < shape_.keys()) {
+    std::vector<std::unique_ptr<LoadQueue>> queues(shape_.ahead);
+    for (auto& queue : queues) {
+      COLIBRI_ASSIGN(queue, create_queue(1));
+    }
+    COLIBRI_ASSIGN(ahead_, ReadAhead::create(shape_.slot_bytes, std::move(queues)));
+  }
+  const uint64_t have = memory_of_.size();
+  if (slots <= have) return {};
+  memory_of_.reserve(slots);
+  arena_.reserve(arena_.size() + 1);
+  COLIBRI_ASSIGN(Memory memory, Memory::allocate((slots - have) * shape_.slot_bytes,
+                                                 "the expert arena (experts.budget)"));
+  for (uint64_t i = 0; i < slots - have; ++i) {
+    memory_of_.push_back(memory.data() + i * shape_.slot_bytes);
+  }
+  arena_.push_back(std::move(memory));
+  return {};
 }
 
 void Store::give_back() {
   for (const int32_t slot : residency_->withdrawn()) {
-    Memory::give_back(data(slot), shape_.slot_bytes);
+    Memory::give_back(memory_of(slot), shape_.slot_bytes);
   }
 }
 
 Status Store::set_budget(uint64_t bytes) {
-  COLIBRI_TRY(check_budget(bytes));
+  if (Status status = shape_.check_budget(bytes); !status.ok()) return status.at("experts.budget");
   {
     const std::lock_guard lock(mutex_);
     const uint64_t slots = shape_.slots_in(bytes);
@@ -90,7 +105,11 @@ uint64_t Store::next_step() {
 
 Counters Store::counters() const {
   const std::lock_guard lock(mutex_);
-  return residency_->counters();
+  Counters counters = residency_->counters();
+  if (ahead_ == nullptr) return counters;
+  counters.ahead = ahead_->reads();
+  counters.ahead_used = ahead_->taken();
+  return counters;
 }
 
 Times Store::times() const {

@@ -2,7 +2,8 @@
 // The expert store: one byte budget over all layers, cut into slots that hold one expert each.
 //
 // A slot is empty, loading, ready, or ready and leased. A leased or loading slot is never a victim.
-// What is in which slot is decided by Residency; here are the memory, the loads and the lock.
+// What is in which slot is decided by Residency; here are the memory, the loads and the lock. A part
+// of the budget may be for experts that are read ahead of being asked for (ReadAhead).
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "runtime/base/thread_pool.h"
 #include "runtime/experts/load_queue.h"
 #include "runtime/experts/policy.h"
+#include "runtime/experts/read_ahead.h"
 #include "runtime/experts/residency.h"
 #include "runtime/experts/source.h"
 
@@ -28,13 +30,18 @@ namespace colibri::experts {
 struct StoreShape : RoutingShape {
   uint64_t slot_bytes = 0;     // of the largest expert bundle, a multiple of kDirectAlignment
   uint64_t staging_bytes = 0;  // memory that loading an expert works in, per worker
+  uint32_t ahead = 0;          // experts read ahead at once, unless all are in memory
 
   uint64_t all_bytes() const { return keys() * slot_bytes; }
   // One expert computing, one loading: the least that works.
-  uint64_t floor_bytes() const { return std::min(2 * slot_bytes, all_bytes()); }
+  uint64_t floor_bytes() const { return std::min((2 + ahead) * slot_bytes, all_bytes()); }
+  // Of a budget that is not below the floor.
   uint64_t slots_in(uint64_t budget_bytes) const {
-    return std::min(budget_bytes / slot_bytes, keys());
+    const uint64_t room = budget_bytes / slot_bytes;
+    return room >= keys() ? keys() : room - ahead;
   }
+  // COLIBRI_INVALID_ARGUMENT, with the numbers, for a budget below the floor.
+  Status check_budget(uint64_t bytes) const;
 };
 
 // How experts are read.
@@ -81,19 +88,13 @@ class Store {
 
  private:
   friend class Visit;
-  // Memory of slots with neighbouring numbers.
-  struct Part {
-    int32_t first = 0;
-    Memory memory;
-  };
-
   Store(const StoreShape& shape, std::unique_ptr<ExpertSource> source, Reading reading)
       : shape_(shape), source_(std::move(source)), reading_(reading) {}
-  Status check_budget(uint64_t bytes) const;
-  // Memory for slots up to this number.
+  Result<std::unique_ptr<LoadQueue>> create_queue(unsigned depth);
+  // Memory for slots up to this number, and for what is read ahead where they do not hold all.
   Status grow(uint64_t slots);
   // With the lock:
-  std::byte* data(int32_t slot) const;
+  std::byte*& memory_of(int32_t slot) { return memory_of_[static_cast<size_t>(slot)]; }
   void give_back();
 
   const StoreShape shape_;
@@ -103,7 +104,10 @@ class Store {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a lease ended, a load finished, or there are other slots
-  std::vector<Part> arena_;
+  std::vector<Memory> arena_;
+  std::vector<std::byte*> memory_of_;  // by slot
+  std::unique_ptr<ReadAhead> ahead_;   // null = nothing is read ahead
+  uint32_t reads_ = 0;                 // of visitors, on their way
   std::optional<Residency> residency_;
   Times times_;
   uint64_t step_ = 0;
@@ -134,18 +138,35 @@ class Visit {
   Result<std::span<const Lease>> next(ThreadPool& pool, unsigned threads);
   void end();
 
+  // Whether it is worth a guess which experts will be asked for next: something is read ahead.
+  bool guesses() const { return guesses_; }
+  // After begin(): what another layer is likely to ask for, distinct, the likeliest first. As many
+  // as there is memory for are read when no visitor waits for the disk. Nothing if !guesses().
+  void expect(uint32_t layer, std::span<const int32_t> experts);
+
  private:
   using Clock = std::chrono::steady_clock;
 
   Visit(Store& store, std::unique_ptr<LoadQueue> queue);
+  struct OnWay : Load {
+    ReadAhead::Block* ahead = nullptr;  // whose read it is; null = one in the queue
+    bool settled = false;
+  };
+  LoadQueue& queue_of(const OnWay& load) const {
+    return load.ahead == nullptr ? *queue_ : *load.ahead->queue;
+  }
   // Waits for the first of the loads on their way, and says how many have arrived.
   Result<size_t> take_arrived();
   Status check(size_t arrived, ThreadPool& pool, unsigned threads) const;
+  // Starts reading what is expected, if no read of a visitor is on its way.
+  void read_ahead();
   // Takes down what is in progress and gives the status on.
   Status fail(Status status);
   // With the lock:
   void list_held();
   void start_claimed();
+  // The first n on their way need neither the disk nor a block any more.
+  void settle_arrived(size_t n);
   // Waits until something can be done for what is missing.
   Status wait_for_others(std::unique_lock<std::mutex>& lock);
 
@@ -153,9 +174,12 @@ class Visit {
   const std::unique_ptr<LoadQueue> queue_;
   uint32_t layer_ = 0;
   Demand demand_;
-  std::vector<Load> on_way_;  // of demand_.loading, those in the queue
+  std::vector<OnWay> on_way_;  // of demand_.loading, those whose reads were started
   std::vector<Lease> wave_;
   bool fresh_ = false;  // the wave of begin() was not given yet
+  bool guesses_ = false;
+  uint32_t expected_layer_ = 0;
+  std::vector<int32_t> expected_;  // and not read yet
 };
 
 }  // namespace colibri::experts

@@ -38,18 +38,24 @@ class StoreFaultsTest : public testing::Test {
  protected:
   ~StoreFaultsTest() override { fault_injection::set_read_fault({}); }
 
-  std::unique_ptr<Store> store(const Way& way, uint64_t slots) {
-    auto made = Store::create(kShape, slots * kBundle, {"lowest", &kLowest, nullptr},
+  std::unique_ptr<Store> store(const Way& way, uint64_t slots, uint32_t ahead = 0) {
+    StoreShape shape = kShape;
+    shape.ahead = ahead;
+    auto made = Store::create(shape, slots * kBundle, {"lowest", &kLowest, nullptr},
                               std::make_unique<MadeUpExperts>(kShape, way.file), way.reading);
     EXPECT_TRUE(made.ok()) << made.status().text();
     return std::move(*made);
   }
 
-  // Looks at every byte that the store gives.
+  void stress(uint32_t ahead);
+
+  // Looks at every byte that the store gives, and expects something of the next layer.
   static Status visit(Store& store, Visit& visit, ThreadPool& pool, uint32_t layer,
                       const std::vector<int32_t>& experts) {
     const MadeUpExperts want(kShape, nullptr);
     COLIBRI_TRY(visit.begin(store.next_step(), layer, experts));
+    const auto guess = static_cast<int32_t>(layer * 7 + experts.size()) % 13;
+    visit.expect((layer + 1) % 3, std::vector<int32_t>{guess, guess + 2, guess + 1, guess + 3});
     std::vector<int32_t> seen;
     for (;;) {
       COLIBRI_ASSIGN(const auto wave, visit.next(pool, pool.threads()));
@@ -235,6 +241,14 @@ TEST_F(StoreFaultsTest, TheBudgetMayChangeAtAnyTime) {
 
 // Requests on eight threads, a budget that goes up and down, and a disk that fails.
 TEST_F(StoreFaultsTest, Stress) {
+  stress(0);
+}
+
+TEST_F(StoreFaultsTest, StressWithReadingAhead) {
+  stress(2);
+}
+
+void StoreFaultsTest::stress(uint32_t ahead) {
   for (const Way& way : file_.ways()) {
     SCOPED_TRACE(way.name);
     std::atomic<uint32_t> reads = 0;
@@ -244,7 +258,7 @@ TEST_F(StoreFaultsTest, Stress) {
       if (n % 37 == 1) return int64_t{-EAGAIN};
       return static_cast<int64_t>(bytes);
     });
-    const auto s = store(way, 6);
+    const auto s = store(way, 6, ahead);
     std::atomic<int> good = 0, failed = 0, running = 8;
     std::vector<std::thread> requests;
     for (uint32_t id = 0; id < 8; ++id) {
@@ -266,7 +280,7 @@ TEST_F(StoreFaultsTest, Stress) {
       });
     }
     for (uint64_t slots = 2; running > 0; slots = 2 + slots * 7 % 47) {
-      EXPECT_TRUE(s->set_budget(slots * kBundle).ok());
+      EXPECT_TRUE(s->set_budget((ahead + slots) * kBundle).ok());
       std::this_thread::yield();
     }
     for (std::thread& request : requests) request.join();

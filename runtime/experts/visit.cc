@@ -7,11 +7,7 @@
 namespace colibri::experts {
 
 Result<std::unique_ptr<Visit>> Visit::create(Store& store) {
-  if (!store.reading_.ring) {
-    return std::unique_ptr<Visit>(
-        new Visit(store, LoadQueue::on_workers(*store.source_, store.loaders_)));
-  }
-  COLIBRI_ASSIGN(auto queue, LoadQueue::on_ring(*store.source_, store.reading_.depth));
+  COLIBRI_ASSIGN(auto queue, store.create_queue(store.reading_.depth));
   return std::unique_ptr<Visit>(new Visit(store, std::move(queue)));
 }
 
@@ -19,31 +15,79 @@ Visit::Visit(Store& store, std::unique_ptr<LoadQueue> queue)
     : store_(store), queue_(std::move(queue)), demand_(store.shape()) {
   on_way_.reserve(LoadQueue::kMost);
   wave_.reserve(store.shape().experts);
+  expected_.reserve(store.shape().experts);
 }
 
 void Visit::list_held() {
   for (const int32_t slot : demand_.held) {
-    wave_.push_back({store_.residency_->key_in(slot) % store_.shape_.experts, store_.data(slot)});
+    wave_.push_back(
+        {store_.residency_->key_in(slot) % store_.shape_.experts, store_.memory_of(slot)});
   }
 }
 
 void Visit::start_claimed() {
   while (on_way_.size() < demand_.loading.size()) {
     const int32_t slot = demand_.loading[on_way_.size()];
-    on_way_.push_back(
-        {layer_, store_.residency_->key_in(slot) % store_.shape_.experts, store_.data(slot)});
+    const uint32_t key = store_.residency_->key_in(slot);
+    ReadAhead::Block* const ahead = store_.ahead_ == nullptr ? nullptr : store_.ahead_->find(key);
+    if (ahead != nullptr) store_.ahead_->take(*ahead, store_.memory_of(slot));
+    on_way_.push_back({{layer_, key % store_.shape_.experts, store_.memory_of(slot)}, ahead});
+    if (ahead != nullptr) continue;
     queue_->start(on_way_.back());
+    ++store_.reads_;
   }
+}
+
+void Visit::settle_arrived(size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    OnWay& load = on_way_[i];
+    if (load.settled) continue;
+    load.settled = true;
+    if (load.ahead == nullptr) {
+      --store_.reads_;
+    } else {
+      ReadAhead::give_back(*load.ahead);
+    }
+  }
+}
+
+void Visit::expect(uint32_t layer, std::span<const int32_t> experts) {
+  if (!guesses_) return;
+  expected_layer_ = layer;
+  expected_.assign(experts.begin(), experts.end());
+  if (on_way_.empty()) read_ahead();
+}
+
+void Visit::read_ahead() {
+  if (expected_.empty()) return;
+  const std::lock_guard lock(store_.mutex_);
+  // What the disk has to do it does for somebody who waits.
+  if (store_.reads_ > 0) return;
+  for (const int32_t expert : expected_) {
+    const auto number = static_cast<uint32_t>(expert);
+    const uint32_t key = expected_layer_ * store_.shape_.experts + number;
+    if (store_.residency_->has(key) || store_.ahead_->find(key) != nullptr) continue;
+    if (!store_.ahead_->start(key, expected_layer_, number)) break;
+  }
+  expected_.clear();
 }
 
 Status Visit::begin(uint64_t step, uint32_t layer, std::span<const int32_t> experts) {
   end();
   layer_ = layer;
+  expected_.clear();
   const auto started = Clock::now();
   Status status;
   {
     const std::lock_guard lock(store_.mutex_);
     status = store_.residency_->begin(demand_, step, layer, experts);
+    guesses_ = store_.ahead_ != nullptr && !store_.residency_->holds_all();
+    if (guesses_ && demand_.missing.empty()) {
+      // All have a slot, so nothing depends on their order: first those that may be there already.
+      std::partition(demand_.loading.begin(), demand_.loading.end(), [&](int32_t slot) {
+        return store_.ahead_->find(store_.residency_->key_in(slot)) != nullptr;
+      });
+    }
     start_claimed();
     list_held();
     store_.times_.leasing += Clock::now() - started;
@@ -77,9 +121,17 @@ Result<std::span<const Visit::Lease>> Visit::next(ThreadPool& pool, unsigned thr
   const auto waiting_since = Clock::now();
   const Result<size_t> arrived = take_arrived();
   if (!arrived.ok()) return fail(arrived.status());
+  if (*arrived == on_way_.size() && demand_.missing.empty() && !expected_.empty()) {
+    {
+      const std::lock_guard lock(store_.mutex_);
+      settle_arrived(*arrived);
+    }
+    read_ahead();
+  }
   if (status = check(*arrived, pool, threads); !status.ok()) return fail(std::move(status));
   {
     const std::lock_guard lock(store_.mutex_);
+    settle_arrived(*arrived);
     store_.residency_->loaded(demand_, *arrived);
     store_.times_.waiting += Clock::now() - waiting_since;
     list_held();
@@ -108,9 +160,9 @@ Result<size_t> Visit::take_arrived() {
       demand_.missing.empty() ? on_way_.size() : std::max<size_t>(on_way_.size() / 2, 1);
   size_t arrived = 0;
   do {
-    COLIBRI_TRY(queue_->take());
+    COLIBRI_TRY(queue_of(on_way_[arrived]).take());
     ++arrived;
-  } while (arrived < most && !queue_->empty() && queue_->ready());
+  } while (arrived < most && queue_of(on_way_[arrived]).ready());
   return arrived;
 }
 
@@ -148,12 +200,18 @@ void Visit::end() {
   // Slots must not be written to when they are others'.
   queue_->submit();
   while (!queue_->empty()) (void)queue_->take();
-  on_way_.clear();
+  for (const OnWay& load : on_way_) {
+    while (!load.settled && load.ahead != nullptr && !load.ahead->queue->empty()) {
+      (void)load.ahead->queue->take();
+    }
+  }
   {
     const std::lock_guard lock(store_.mutex_);
+    settle_arrived(on_way_.size());
     store_.residency_->end(demand_);
     store_.give_back();
   }
+  on_way_.clear();
   store_.changed_.notify_all();
 }
 

@@ -79,6 +79,7 @@ KEYS = {
     "experts.io.engine": ("refused", "experts.io.engine=io_uring"),
     "experts.io.direct": ("refused", "experts.io.direct=on"),
     "experts.io.depth": (PLAN, "experts.io.depth=1"),
+    "experts.prefetch": ("prefetch", "experts.prefetch=idle"),
     "context.max_tokens": (PLAN, "context.max_tokens=64"),
     "context.kv": (PLAN, "context.kv=q8_0"),
     "context.prefill_chunk": (PLAN, "context.prefill_chunk=16"),
@@ -177,6 +178,11 @@ class Test:
             self.differs(key, ["plan", "--json", str(OTHER_MODEL)], [], changed)
         elif how == "seed":
             self.differs(key, ["run", pipeline, "-p", PROMPT, *SEEDED], [], changed)
+        elif how == "prefetch":
+            half = ["--set", "experts.budget=50%"]
+            self.differs(key, ["plan", "--json", pipeline, *half], [], changed)
+            ran = json.loads(colibri("run", pipeline, "-p", PROMPT, "--json", *half, *changed)[1])
+            self.expect(ran["experts_read_ahead"] >= ran["experts_read_ahead_used"] > 0, f"{key}: {ran}")
         elif how == "chat":
             self.expect(self.chat() != self.chat(*changed), f"{key}: changes nothing that chat shows")
         elif how == "stop":

@@ -90,6 +90,8 @@ TEST(Allocation, NorDoesSampling) {
 
 TEST(Allocation, NorDoReadsOfExpertsFromDisk) {
   expect_no_allocation("models/demo", {"experts.budget=20%", "threads.count=2"});
+  expect_no_allocation("models/demo",
+                       {"experts.budget=40%", "experts.prefetch=idle", "threads.count=2"});
 }
 
 // Every part of the forward pass: dense and shared ffns, biases, sinks, norms of queries and keys,
@@ -112,7 +114,8 @@ TEST(Allocation, NorDoReadsOfBundlesWhateverReadsThem) {
   ASSERT_TRUE(plan.ok()) << plan.status().text();
   ASSERT_TRUE(convert::convert(**plan, file, [](uint64_t, uint64_t) {}).ok());
   for (const char* engine : {"experts.io.engine=auto", "experts.io.engine=pread"}) {
-    expect_no_allocation(file, {"experts.budget=40%", "threads.count=2", engine});
+    expect_no_allocation(
+        file, {"experts.budget=40%", "experts.prefetch=idle", "threads.count=2", engine});
   }
 }
 

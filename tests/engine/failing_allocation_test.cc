@@ -38,7 +38,7 @@ bool allocation_fails() {
 namespace {
 
 using Settings = std::vector<std::string>;
-const Settings kStreamed = {"threads.count=1", "experts.budget=40%"};
+const Settings kStreamed = {"threads.count=1", "experts.budget=40%", "experts.prefetch=idle"};
 
 Result<std::unique_ptr<engine::Plan>> plan_with_memory_enough(const Settings& settings) {
   paused = true;
@@ -125,7 +125,7 @@ TEST(FailingAllocation, OtherBudgets) {
   const auto model = load_model("models/demo", kStreamed);
   ASSERT_TRUE(model.ok()) << model.status().text();
   const uint64_t slot = (*model)->plan().memory.slot;
-  uint64_t slots = (*model)->store()->slots();
+  uint64_t slots = (*model)->plan().memory.experts / slot;
   fail_in_turn(
       [&] {
         Status raised = (*model)->set_expert_budget(++slots * slot);

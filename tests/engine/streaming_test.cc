@@ -104,6 +104,24 @@ TEST_F(StreamingTest, NoWayOfReadingNoPolicyAndNoBudgetChangesAnAnswer) {
           EXPECT_EQ(hits.value_or(now), now);
           hits = now;
         }
+        for (const auto& [path, each] : runs) {
+          SCOPED_TRACE(path.string() + " reading ahead");
+          Settings ahead = each;
+          ahead.emplace_back("experts.prefetch=idle");
+          // Room for two more.
+          const uint64_t of = (*whole)->plan().memory.experts_all;
+          const uint64_t bytes = budget == floor ? 4 * slot : of / 2 / slot * slot + 2 * slot;
+          ahead[0] = "experts.budget=" + std::to_string(bytes);
+          auto model = load_model(path, with(ahead, {}));
+          ASSERT_TRUE(model.ok()) << model.status().text();
+          const auto got = answer(**model);
+          ASSERT_TRUE(got.ok()) << got.status().text();
+          EXPECT_TRUE(*got == *want);
+          const experts::Counters counters = (*model)->store()->counters();
+          EXPECT_EQ(counters.hits, hits);
+          // There is a layer to guess for behind the first one.
+          EXPECT_EQ(counters.ahead_used > 0, (*model)->store()->shape().layers > 1);
+        }
       }
     }
   }
@@ -119,16 +137,16 @@ TEST_F(StreamingTest, NorDoesABudgetThatChangesMeanwhile) {
   for (const Settings& way : ways(file)) runs.emplace_back(file, way);
   for (const auto& [path, settings] : runs) {
     for (const char* policy : {"lru", "s3fifo", "arc"}) {
-      auto loaded = load_model(
-          path,
-          with(settings, {"experts.budget=40%", std::string("experts.policy.plugin=") + policy}));
+      auto loaded =
+          load_model(path, with(settings, {"experts.budget=40%", "experts.prefetch=idle",
+                                           std::string("experts.policy.plugin=") + policy}));
       ASSERT_TRUE(loaded.ok()) << loaded.status().text();
       engine::Model& streaming = **loaded;
       const uint64_t slot = streaming.plan().memory.slot;
       EXPECT_EQ(streaming.set_expert_budget(slot).code(), COLIBRI_INVALID_ARGUMENT);
       std::atomic<bool> done = false;
       std::thread budgets([&] {
-        for (uint64_t slots = 2; !done; slots = 2 + slots * 5 % 17) {
+        for (uint64_t slots = 4; !done; slots = 4 + slots * 5 % 17) {
           EXPECT_TRUE(streaming.set_expert_budget(slots * slot).ok());
           std::this_thread::yield();
         }
