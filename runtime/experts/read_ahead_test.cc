@@ -79,12 +79,13 @@ class ReadAheadTest : public testing::Test {
   }
 
   // Counts the reads of expert 8 of layer 1, which may fail.
-  void watch(std::atomic<int>& reads, bool fail) {
+  static void watch(std::atomic<int>& reads, const std::atomic<bool>& failing) {
     fault_injection::set_read_fault(
-        [&reads, fail](const std::filesystem::path&, uint64_t offset, uint64_t bytes) -> int64_t {
+        [&](const std::filesystem::path&, uint64_t offset, uint64_t bytes) -> int64_t {
           if (offset / kBundle != 16 + 8) return static_cast<int64_t>(bytes);
+          const bool fails = failing;
           reads.fetch_add(1);
-          return fail ? -EIO : static_cast<int64_t>(bytes);
+          return fails ? -EIO : static_cast<int64_t>(bytes);
         });
   }
 
@@ -96,7 +97,8 @@ TEST_F(ReadAheadTest, WhatWasGuessedRightIsReadOnceAndComesFirst) {
   for (const Way& way : file_.ways()) {
     SCOPED_TRACE(way.name);
     std::atomic<int> reads = 0;
-    watch(reads, false);
+    const std::atomic<bool> failing = false;
+    watch(reads, failing);
     const auto s = store(way, 12, 2);
     const auto v = std::move(*Visit::create(*s));
     ASSERT_TRUE(visit(*s, *v, 0, {1, 2}, {8, 3}).ok());
@@ -149,21 +151,23 @@ TEST_F(ReadAheadTest, NoGuessChangesWhatIsAHit) {
   }
 }
 
-TEST_F(ReadAheadTest, AFailureIsOnlyThatOfWhoAsksForIt) {
+TEST_F(ReadAheadTest, AGuessThatCouldNotBeReadIsReadAgainWhenItIsAskedFor) {
   for (const Way& way : file_.ways()) {
     SCOPED_TRACE(way.name);
+    std::atomic<int> reads = 0;
+    std::atomic<bool> failing = true;
+    watch(reads, failing);
     const auto s = store(way, 12, 2);
     const auto v = std::move(*Visit::create(*s));
-    std::atomic<int> reads = 0;
-    watch(reads, true);
     ASSERT_TRUE(visit(*s, *v, 0, {1, 2}, {8}).ok());
     EXPECT_TRUE(visit(*s, *v, 1, {4, 5}).ok());
     EXPECT_EQ(visit(*s, *v, 1, {4, 8}).status().code(), COLIBRI_IO);
-    fault_injection::set_read_fault({});
-    EXPECT_GT(reads, 0);
+    ASSERT_TRUE(visit(*s, *v, 0, {1, 2}, {8}).ok());
+    // Each read is tried twice; a ring's second try waits for somebody to ask for the first's answer.
+    while (!way.reading.ring && reads < 6) std::this_thread::yield();
+    failing = false;
     EXPECT_TRUE(visit(*s, *v, 1, {4, 8}).ok());
-    ASSERT_TRUE(visit(*s, *v, 0, {1, 2}, {9, 10}).ok());
-    EXPECT_TRUE(visit(*s, *v, 1, {9, 10}).ok());
+    EXPECT_EQ(s->counters().ahead_used, 2u);
   }
 }
 

@@ -160,7 +160,15 @@ Result<size_t> Visit::take_arrived() {
       demand_.missing.empty() ? on_way_.size() : std::max<size_t>(on_way_.size() / 2, 1);
   size_t arrived = 0;
   do {
-    COLIBRI_TRY(queue_of(on_way_[arrived]).take());
+    OnWay& load = on_way_[arrived];
+    Status status = queue_of(load).take();
+    if (!status.ok() && load.ahead != nullptr) {
+      // It failed when nobody needed it; that is no reason to fail now.
+      queue_of(load).start(load);
+      queue_of(load).submit();
+      status = queue_of(load).take();
+    }
+    COLIBRI_TRY(std::move(status));
     ++arrived;
   } while (arrived < most && queue_of(on_way_[arrived]).ready());
   return arrived;
