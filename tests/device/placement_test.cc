@@ -70,8 +70,8 @@ void expect_same_answers(const std::string& path, const Texts& settings) {
   ASSERT_TRUE(cpu.ok()) << cpu.status().text();
   std::vector<int32_t> cpu_ids;
   const std::vector<float> want = logits_of(**cpu, &cpu_ids);
-  for (const Texts& place :
-       {Texts{kThere}, Texts{kExpertsHere}, Texts{kExpertsHere, "experts.budget=60%"}}) {
+  for (const Texts& place : {Texts{kThere}, Texts{kExpertsHere},
+                             Texts{kExpertsHere, "experts.budget=80%", "experts.prefetch=idle"}}) {
     SCOPED_TRACE(place[0] + (place.size() > 1 ? ", " + place[1] : ""));
     const auto device = load_model(path, joined(common, place));
     ASSERT_TRUE(device.ok()) << device.status().text();
