@@ -85,6 +85,10 @@ Result<std::unique_ptr<Bench>> Bench::open(config::Pipeline pipeline, const Sett
     COLIBRI_ASSIGN(requests, Requests::create(model, settings.requests));
   }
   COLIBRI_ASSIGN(engine::SamplerChain sampler, model.create_sampler());
+  std::optional<FixedLoop> loop;
+  if (settings.steady) {
+    COLIBRI_ASSIGN(loop, FixedLoop::create(model.plan().bytes_per_token()));
+  }
   report.load_seconds = seconds(start, Clock::now());
   for (const uint32_t prompt : settings.prompt_tokens) {
     for (const uint32_t generate : settings.generate_tokens) {
@@ -93,16 +97,19 @@ Result<std::unique_ptr<Bench>> Bench::open(config::Pipeline pipeline, const Sett
       report.tests.back().generate_tokens = generate;
     }
   }
-  return std::unique_ptr<Bench>(
-      new Bench(std::move(report), std::move(context), std::move(requests), std::move(sampler)));
+  return std::unique_ptr<Bench>(new Bench(std::move(report), std::move(context),
+                                          std::move(requests), std::move(sampler),
+                                          std::move(loop)));
 }
 
 Bench::Bench(Report report, std::unique_ptr<engine::Context> context,
-             std::unique_ptr<Requests> requests, engine::SamplerChain sampler)
+             std::unique_ptr<Requests> requests, engine::SamplerChain sampler,
+             std::optional<FixedLoop> loop)
     : report_(std::move(report)),
       context_(std::move(context)),
       requests_(std::move(requests)),
       sampler_(std::move(sampler)),
+      loop_(std::move(loop)),
       logits_(static_cast<size_t>(report_.model->spec().vocabulary)) {}
 
 Status Bench::run(const volatile int* cancel) {
@@ -146,6 +153,15 @@ Status Bench::prefill(uint32_t tokens) {
   return forward({report_.settings.ids.data(), tokens});
 }
 
+void Bench::run_loop(Test& test, bool counts) {
+  const auto begin = Clock::now();
+  const double cpu_begin = cpu_seconds();
+  loop_->run(context_->batch().pool(), report_.model->plan().decode_threads);
+  if (!counts) return;
+  test.loop_cpu_seconds.push_back(cpu_seconds() - cpu_begin);
+  test.loop_seconds.push_back(seconds(begin, Clock::now()));
+}
+
 Status Bench::measure_requests(Test& test, bool counts) {
   requests_->begin(report_.settings.ids, {test.prompt_tokens, test.generate_tokens});
   COLIBRI_ASSIGN(RequestTimes times, requests_->run(limits_));
@@ -171,8 +187,9 @@ Status Bench::measure(Test& test, bool counts) {
   COLIBRI_ASSIGN(int32_t id, sampler_.sample(logits_.data()));
   chosen.push_back(id);
   const auto first = Clock::now();
-  auto begin = first;
+  double decode_seconds = 0;
   for (uint32_t i = 0; i < test.generate_tokens; ++i) {
+    const auto begin = Clock::now();
     const double cpu_begin = cpu_seconds();
     const int32_t next = report_.settings.ids[test.prompt_tokens + i];
     sampler_.accept(next);
@@ -180,15 +197,17 @@ Status Bench::measure(Test& test, bool counts) {
     COLIBRI_ASSIGN(id, sampler_.sample(logits_.data()));
     chosen.push_back(id);
     token_cpu_seconds.push_back(cpu_seconds() - cpu_begin);
-    const auto end = Clock::now();
-    token_seconds.push_back(seconds(begin, end));
-    begin = end;
+    token_seconds.push_back(seconds(begin, Clock::now()));
+    decode_seconds += token_seconds.back();
+    if (!loop_) continue;
+    context_->truncate(test.prompt_tokens);
+    run_loop(test, counts);
   }
   const experts::Counters at_end = expert_counters();
   if (!counts) return {};
   test.prefill_seconds.push_back(seconds(start, prefilled));
   test.first_token_seconds.push_back(seconds(start, first));
-  test.decode_seconds.push_back(seconds(first, begin));
+  test.decode_seconds.push_back(decode_seconds);
   const auto append = [](std::vector<double>& to, const std::vector<double>& values) {
     to.insert(to.end(), values.begin(), values.end());
   };
@@ -214,9 +233,11 @@ Status Bench::record(Test& test) {
   keep("prompt of " + std::to_string(test.prompt_tokens), begin, test.prefill.emplace());
   test.decode.emplace();
   for (uint32_t i = 0; status.ok() && i < test.generate_tokens; ++i) {
+    const std::string name = "token " + std::to_string(context_->tokens());
     begin = Clock::now();
     status = forward({&report_.settings.ids[test.prompt_tokens + i], 1});
-    keep("token " + std::to_string(test.prompt_tokens + i), begin, *test.decode);
+    keep(name, begin, *test.decode);
+    if (report_.settings.steady) context_->truncate(test.prompt_tokens);
   }
   context_->batch().record_to(nullptr);
   return status;

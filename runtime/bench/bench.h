@@ -11,6 +11,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/bench/breakdown.h"
+#include "runtime/bench/fixed_loop.h"
 #include "runtime/bench/limits.h"
 #include "runtime/bench/requests.h"
 #include "runtime/bench/summary.h"
@@ -32,8 +33,11 @@ struct Settings {
   std::vector<int32_t> ids;
 
   std::string route_trace;  // file for what the routers choose in all runs; empty = not recorded
-  bool breakdown = false;   // record each test once more: where its time goes
-  bool trace = false;       // and keep all of that
+  // Every token at the position behind the prompt, and a fixed loop after each: a longer sequence is
+  // more work, and would look like an unsteady one.
+  bool steady = false;
+  bool breakdown = false;  // record each test once more: where its time goes
+  bool trace = false;      // and keep all of that
 
   uint32_t longest() const;  // tokens of a request of the longest test
   uint64_t most() const { return uint64_t{longest()} * requests; }  // of all its requests
@@ -46,6 +50,7 @@ struct Test {
   std::vector<double> first_token_seconds;  // and until a token was chosen
   std::vector<double> decode_seconds;       // by repeat: all tokens behind the prompt
   std::vector<double> token_seconds, token_cpu_seconds;  // each of them, of all repeats
+  std::vector<double> loop_seconds, loop_cpu_seconds;    // the fixed loop after each; empty = none
   experts::Counters prefill_experts, decode_experts;     // of all repeats
   // Of several requests: by repeat. Then all of the above is empty.
   std::vector<RequestTimes> requests;
@@ -82,7 +87,7 @@ class Bench {
 
  private:
   Bench(Report report, std::unique_ptr<engine::Context> context, std::unique_ptr<Requests> requests,
-        engine::SamplerChain sampler);
+        engine::SamplerChain sampler, std::optional<FixedLoop> loop);
 
   Status measure_rounds();
   Status record_runs();
@@ -95,11 +100,13 @@ class Bench {
   Status forward(std::span<const int32_t> ids);
   // A sequence of the first ids.
   Status prefill(uint32_t tokens);
+  void run_loop(Test& test, bool counts);
 
   Report report_;
   const std::unique_ptr<engine::Context> context_;  // null = several requests
   std::unique_ptr<Requests> requests_;
   engine::SamplerChain sampler_;
+  std::optional<FixedLoop> loop_;
   std::vector<float> logits_;
   engine::RunLimits limits_;
 };

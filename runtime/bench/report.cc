@@ -20,8 +20,14 @@ Fractions prefill_fractions(const Report& report, const Test& test) {
 }
 
 Fractions decode_fractions(const Report& report, const Test& test) {
-  return Fractions::of(decode_work(report.model->plan(), test.prompt_tokens, test.generate_tokens),
-                       spread(test.decode_seconds).median, report.limits);
+  const double seconds = spread(test.decode_seconds).median;
+  const engine::Plan& plan = report.model->plan();
+  if (!report.settings.steady) {
+    return Fractions::of(decode_work(plan, test.prompt_tokens, test.generate_tokens), seconds,
+                         report.limits);
+  }
+  return Fractions::of(decode_work(plan, test.prompt_tokens, 1), seconds / test.generate_tokens,
+                       report.limits);
 }
 
 // Of `tokens` tokens in each of these times.
@@ -139,6 +145,10 @@ Json json_of(const Report& report, const Test& test) {
       {"int8_fraction", decode.int8},
       {"f32_fraction", decode.f32},
       {"experts", json_of(report, test.decode_experts)}};
+  if (report.settings.steady) {
+    json["decode"]["loop_seconds"] = percentiles_of(test.loop_seconds);
+    json["decode"]["loop_cpu_seconds"] = percentiles_of(test.loop_cpu_seconds);
+  }
   if (test.decode) json["decode"]["breakdown"] = json_of(*test.decode);
   return json;
 }
@@ -207,6 +217,10 @@ std::string text_of(const Report& report, const Test& test) {
                  100 * decode.read, 100 * decode.int8, 100 * decode.f32);
     text += percentiles_text("a token", test.token_seconds);
     text += percentiles_text("its CPU time", test.token_cpu_seconds);
+    if (report.settings.steady) {
+      text += percentiles_text("fixed loop", test.loop_seconds);
+      text += percentiles_text("its CPU time", test.loop_cpu_seconds);
+    }
     const experts::Counters& counters = test.decode_experts;
     if (counters.misses > 0) {
       text += line("  %-12s %.1f %% of what tokens asked for", "expert hits",

@@ -57,8 +57,10 @@ Result<std::unique_ptr<bench::Bench>> open(Options& options) {
     COLIBRI_ASSIGN(options.settings.ids, read_ids(options.ids));
   }
   options.settings.trace = !options.trace.empty();
-  if (options.settings.requests > 1 && (options.settings.breakdown || options.settings.trace)) {
-    return invalid_argument("--breakdown and --trace record one request; leave out --requests");
+  if (options.settings.requests > 1 &&
+      (options.settings.breakdown || options.settings.trace || options.settings.steady)) {
+    return invalid_argument(
+        "--breakdown, --trace and --steady are of one request; leave out --requests");
   }
   options.pipeline.more = {
       {"context.max_tokens", std::to_string(options.settings.longest()), "-p and -n"}};
@@ -153,6 +155,9 @@ void add_bench_command(CLI::App& app, Invocation& invocation) {
                       "they are made from the seed");
   command->add_option("-t,--threads", options->pipeline.threads, "threads.count");
   command->add_option("--seed", options->pipeline.seed, "generate.seed");
+  command->add_flag("--steady", settings.steady,
+                    "Decode every token at the same position, and after each run a fixed loop, to "
+                    "see how even tokens are beside the machine itself");
   command->add_flag("--breakdown", settings.breakdown,
                     "Run each test once more to see which operators take how much of its time");
   command

@@ -72,7 +72,8 @@ class Batch {
 
   // Tokens that go through the layers in one pass; a call with more takes several.
   int64_t max_rows() const { return parts_.max_rows; }
-  unsigned threads() const { return runner_.pool().threads(); }
+  unsigned threads() const { return pool().threads(); }
+  ThreadPool& pool() const { return runner_.pool(); }  // for other work between two calls
   // What the workers do from now on goes to a recorder of at least threads() workers; null ends it.
   void record_to(Recorder* recorder) { runner_.record_to(recorder); }
 

@@ -130,6 +130,37 @@ class Bench(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn(b"leave out --requests", refused.stderr)
 
+    def test_steady_tokens_all_stand_behind_the_prompt(self):
+        given = [17 * i % 1000 for i in range(16)]
+        ids = self.folder / "ids"
+
+        def chosen_with(what, *args):
+            ids.write_text(" ".join(map(str, what)), encoding="utf-8")
+            return bench(DEMO, "-p", 12, "-r", 1, "--warmup", 0, "--ids", ids, *args)["tests"][0]["chosen"]
+
+        trace = self.folder / "trace"
+        chosen = chosen_with(given, "-n", 4, "--steady", "--trace", trace)
+        alone = [chosen_with(given[:12] + [token], "-n", 1) for token in given[12:]]
+        self.assertEqual(chosen, [alone[0][0]] + [each[1] for each in alone])
+        self.assertNotEqual(chosen, chosen_with(given, "-n", 4))
+        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+        self.assertEqual([event["name"] for event in events if event.get("cat") == "call"], ["prompt of 12"] + 4 * ["token 12"])
+
+    def test_a_fixed_loop_runs_beside_steady_tokens(self):
+        few = (DEMO, "-p", 8, "-n", 3, "-r", 2, "--warmup", 0)
+        decode = bench(*few, "--steady")["tests"][0]["decode"]
+        for times in (decode["loop_seconds"], decode["loop_cpu_seconds"]):
+            order = [times[key] for key in ("p50", "p95", "p99", "most")]
+            self.assertEqual(order, sorted(order))
+            self.assertGreater(order[0], 0)
+        self.assertLessEqual(1 / decode["tokens_per_second"]["most"], decode["token_seconds"]["most"])
+        self.assertNotIn("loop_seconds", bench(*few)["tests"][0]["decode"])
+        text = colibri("bench", *few, "--steady").stdout.decode()
+        self.assertRegex(text, r"fixed loop +P50 [\d.]+ ms, P95 [\d.]+ ms, P99 [\d.]+ ms")
+        refused = colibri("bench", *few, "--steady", "--requests", 2)
+        self.assertEqual(refused.returncode, REFUSED)
+        self.assertIn(b"leave out --requests", refused.stderr)
+
     def test_the_tokens_are_given_beforehand(self):
         few = ("-p", 12, "-n", 4, "-r", 1, "--warmup", 0)
         chosen = bench(DEMO, *few)["tests"][0]["chosen"]

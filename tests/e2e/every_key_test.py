@@ -108,7 +108,7 @@ FLAGS = {
                  "--json": ["--json"]},
     # What it measures is never the same twice: bench_test.py shows its flags.
     "bench": {"-m": None, "--set": None, "-p": None, "-n": None, "--requests": None, "-r": None, "--warmup": None, "--ids": None,
-              "--route-trace": None, "-t": None, "--seed": None, "--breakdown": None, "--json": None,
+              "--route-trace": None, "-t": None, "--seed": None, "--steady": None, "--breakdown": None, "--json": None,
               "--trace": None},
     "bench kernels": {"-m": None, "--set": None, "-r": None, "-t": None, "--json": None},
     # tune_test.py shows these.
