@@ -16,26 +16,6 @@
 namespace colibri::experts {
 namespace {
 
-// The lowest evictable key goes.
-const colibri_cache_policy_1 kLowest = {
-    .struct_size = sizeof(colibri_cache_policy_1),
-    .state_bytes = [](const colibri_cache_shape*, const colibri_host*) { return uint64_t{8}; },
-    .create = [](const colibri_cache_shape*, const colibri_host*, void*,
-                 colibri_error*) -> colibri_status { return COLIBRI_OK; },
-    .on_access = [](void*, uint64_t, const uint32_t*, const uint8_t*, uint32_t,
-                    int32_t prefetched) { EXPECT_EQ(prefetched, 0); },
-    .on_insert = [](void*, uint32_t) {},
-    .victims = [](void*, uint32_t, const uint64_t* evictable, uint32_t,
-                  uint32_t* keys) -> uint32_t {
-      for (keys[0] = 0; keys[0] < 64; ++keys[0]) {
-        if ((evictable[0] >> keys[0] & 1) != 0) return 1;
-      }
-      return 0;
-    },
-    .on_evict = [](void*, uint32_t) {},
-    .resize = [](void*, uint32_t, uint32_t) -> colibri_status { return COLIBRI_OK; },
-};
-
 constexpr StoreShape kShape = {{.layers = 4, .experts = 16, .top_k = 4}, kBundle, 0};
 using Experts = std::vector<int32_t>;
 
