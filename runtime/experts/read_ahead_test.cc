@@ -153,17 +153,18 @@ TEST_F(ReadAheadTest, AGuessThatCouldNotBeReadIsReadAgainWhenItIsAskedFor) {
 }
 
 TEST_F(ReadAheadTest, OnlyWhenNobodyWaitsForTheDisk) {
+  std::atomic<bool> go_on = true;
+  fault_injection::set_read_fault([&](const std::filesystem::path&, uint64_t, uint64_t bytes) {
+    while (!go_on) std::this_thread::yield();
+    return static_cast<int64_t>(bytes);
+  });
   for (const Way& way : file_.ways()) {
     if (way.reading.ring) continue;  // its faults happen when it is asked
     SCOPED_TRACE(way.name);
     const auto s = store(way, 12, 2);
     const auto first = std::move(*Visit::create(*s)), second = std::move(*Visit::create(*s));
     ASSERT_TRUE(visit(*s, *second, 0, {1}).ok());
-    std::atomic<bool> go_on = false;
-    fault_injection::set_read_fault([&](const std::filesystem::path&, uint64_t, uint64_t bytes) {
-      while (!go_on) std::this_thread::yield();
-      return static_cast<int64_t>(bytes);
-    });
+    go_on = false;
     const Experts missing = {5}, there = {1};
     ASSERT_TRUE(first->begin(s->next_step(), 2, missing).ok());
     ASSERT_TRUE(visit(*s, *second, 0, there, {8}).ok());
