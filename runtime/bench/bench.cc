@@ -47,7 +47,12 @@ void add_between(const experts::Counters& from, const experts::Counters& to,
   sum.hits += to.hits - from.hits;
   sum.misses += to.misses - from.misses;
   sum.ahead += to.ahead - from.ahead;
+  sum.loads += to.loads - from.loads;
   sum.ahead_used += to.ahead_used - from.ahead_used;
+}
+void add_between(const ExpertCounters& from, const ExpertCounters& to, ExpertCounters& sum) {
+  add_between(from.store, to.store, sum.store);
+  add_between(from.tier, to.tier, sum.tier);
 }
 
 }  // namespace
@@ -139,9 +144,11 @@ Status Bench::measure_rounds() {
   return {};
 }
 
-experts::Counters Bench::expert_counters() const {
-  const experts::Store* store = report_.model->store();
-  return store == nullptr ? experts::Counters() : store->counters();
+ExpertCounters Bench::expert_counters() const {
+  ExpertCounters now;
+  if (report_.model->store() != nullptr) now.store = report_.model->store()->counters();
+  if (report_.model->tier() != nullptr) now.tier = report_.model->tier()->counters();
+  return now;
 }
 
 Status Bench::forward(std::span<const int32_t> ids) {
@@ -179,11 +186,11 @@ Status Bench::measure(Test& test, bool counts) {
   sampler_.reset(report_.model->plan().pipeline.generate.seed);
   for (uint32_t i = 0; i < test.prompt_tokens; ++i) sampler_.accept(report_.settings.ids[i]);
 
-  const experts::Counters at_start = expert_counters();
+  const ExpertCounters at_start = expert_counters();
   const auto start = Clock::now();
   COLIBRI_TRY(prefill(test.prompt_tokens));
   const auto prefilled = Clock::now();
-  const experts::Counters at_decode = expert_counters();
+  const ExpertCounters at_decode = expert_counters();
   COLIBRI_ASSIGN(int32_t id, sampler_.sample(logits_.data()));
   chosen.push_back(id);
   const auto first = Clock::now();
@@ -203,7 +210,7 @@ Status Bench::measure(Test& test, bool counts) {
     context_->truncate(test.prompt_tokens);
     run_loop(test, counts);
   }
-  const experts::Counters at_end = expert_counters();
+  const ExpertCounters at_end = expert_counters();
   if (!counts) return {};
   test.prefill_seconds.push_back(seconds(start, prefilled));
   test.first_token_seconds.push_back(seconds(start, first));

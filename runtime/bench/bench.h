@@ -43,6 +43,11 @@ struct Settings {
   uint64_t most() const { return uint64_t{longest()} * requests; }  // of all its requests
 };
 
+// What was asked of the store, and of the tier on a device before it.
+struct ExpertCounters {
+  experts::Counters store, tier;
+};
+
 // One prompt length with one number of generated tokens.
 struct Test {
   uint32_t prompt_tokens = 0, generate_tokens = 0;
@@ -51,7 +56,7 @@ struct Test {
   std::vector<double> decode_seconds;       // by repeat: all tokens behind the prompt
   std::vector<double> token_seconds, token_cpu_seconds;  // each of them, of all repeats
   std::vector<double> loop_seconds, loop_cpu_seconds;    // the fixed loop after each; empty = none
-  experts::Counters prefill_experts, decode_experts;     // of all repeats
+  ExpertCounters prefill_experts, decode_experts;        // of all repeats
   // Of several requests: by repeat. Then all of the above is empty.
   std::vector<RequestTimes> requests;
   // What the sampling chain chose behind the prompt and behind each token: one more than those.
@@ -91,7 +96,7 @@ class Bench {
 
   Status measure_rounds();
   Status record_runs();
-  experts::Counters expert_counters() const;
+  ExpertCounters expert_counters() const;
   // One run of a test; nothing of it is kept unless it counts.
   Status measure(Test& test, bool counts);
   Status measure_requests(Test& test, bool counts);

@@ -61,9 +61,13 @@ double percent(uint64_t part, uint64_t of) {
 }
 
 // Of one phase, all repeats together; null if no layer has experts.
-Json json_of(const Report& report, const experts::Counters& counters) {
+Json json_of(const Report& report, const ExpertCounters& of) {
   if (report.model->store() == nullptr) return {};
-  return {{"hits", counters.hits},
+  const experts::Counters& counters = of.store;
+  return {{"device_hits", of.tier.hits},
+          {"device_misses", of.tier.misses},
+          {"device_copies", of.tier.loads},
+          {"hits", counters.hits},
           {"misses", counters.misses},
           {"read_ahead", counters.ahead},
           {"read_ahead_used", counters.ahead_used},
@@ -221,10 +225,15 @@ std::string text_of(const Report& report, const Test& test) {
       text += percentiles_text("fixed loop", test.loop_seconds);
       text += percentiles_text("its CPU time", test.loop_cpu_seconds);
     }
-    const experts::Counters& counters = test.decode_experts;
+    const auto& [counters, tier] = test.decode_experts;
+    if (tier.hits + tier.misses > 0) {
+      text += line("  %-12s %.1f %% of what tokens asked for; %.0f were copied there", "on device",
+                   percent(tier.hits, tier.hits + tier.misses), static_cast<double>(tier.loads));
+    }
     if (counters.misses > 0) {
-      text += line("  %-12s %.1f %% of what tokens asked for", "expert hits",
-                   percent(counters.hits, counters.hits + counters.misses));
+      text += line("  %-12s %.1f %% of %s", "expert hits",
+                   percent(counters.hits, counters.hits + counters.misses),
+                   tier.misses > 0 ? "the others" : "what tokens asked for");
     }
     if (counters.ahead > 0) {
       text += line("  %-12s %.0f %% of what was missing; %.0f %% of what was read ahead was used",

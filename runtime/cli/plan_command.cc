@@ -59,12 +59,26 @@ Json operators_of(const engine::Plan& plan) {
   return all;
 }
 
+std::string experts_place(const engine::Plan& plan) {
+  switch (plan.experts_lie) {
+    case engine::ExpertPlace::kDevice:
+      return "";
+    case engine::ExpertPlace::kHost:
+      return ", experts on the cpu";
+    case engine::ExpertPlace::kBoth:
+      return ", with " + std::to_string(plan.device_memory.tier_slots) + " of " +
+             std::to_string(plan.memory.all_slots()) + " experts, the others on the cpu";
+  }
+  return "";
+}
+
 // null without a device.
 Json device_of(const engine::Plan& plan) {
   if (plan.device == nullptr) return {};
   const engine::DeviceMemoryPlan& there = plan.device_memory;
   return {{"name", plan.device->name()},
-          {"experts", plan.experts_on_device},
+          {"experts", plan.experts_lie == engine::ExpertPlace::kDevice ? plan.memory.all_slots()
+                                                                       : there.tier_slots},
           {"description", plan.device->info().name},
           {"architecture", plan.device->info().architecture},
           {"memory",
@@ -157,8 +171,7 @@ std::string text(const engine::Plan& plan) {
   line("placement",
        (plan.device == nullptr ? "cpu"
                                : plan.device->name() + " (" + plan.device->info().name + ", " +
-                                     plan.device->info().architecture + ")" +
-                                     (plan.experts_on_device ? "" : ", experts on the cpu")) +
+                                     plan.device->info().architecture + ")" + experts_place(plan)) +
            origin(plan, "placement") +
            (plan.why_not_there.empty() ? "" : "; not " + plan.why_not_there));
   line("threads", std::to_string(plan.threads) + " of " +
@@ -168,7 +181,7 @@ std::string text(const engine::Plan& plan) {
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
                       std::to_string(plan.max_rows) + origin(plan, "context.prefill_chunk"));
-  if (memory.slot > 0 && plan.experts_on_device) {
+  if (memory.slot > 0 && plan.experts_lie == engine::ExpertPlace::kDevice) {
     line("experts", std::to_string(memory.all_slots()) + " on " + plan.device->name() + ", " +
                         bytes(memory.slot) + " each");
   } else if (memory.slot > 0) {

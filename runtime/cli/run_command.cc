@@ -71,7 +71,7 @@ Status write_records(const RunOptions& options, engine::Model& model) {
   COLIBRI_TRY(model.finish_routes());
   if (options.expert_usage.empty()) return {};
   const experts::Store& store = *model.store();
-  return write_file(options.expert_usage, experts::usage_text(store.shape(), store.uses()));
+  return write_file(options.expert_usage, experts::usage_text(store.shape(), model.expert_uses()));
 }
 
 void run(const RunOptions& options, Invocation& invocation) {

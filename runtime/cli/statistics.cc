@@ -51,6 +51,9 @@ Statistics Statistics::of(const engine::GenerateResult& result, const engine::Mo
     const uint64_t reads = counters.loads + counters.ahead - counters.ahead_used;
     made.experts = {counters, store->times(), reads * store->shape().slot_bytes};
   }
+  if (model.tier() != nullptr) {
+    made.on_device = {model.plan().device->name(), model.tier()->counters()};
+  }
   made.peak_memory =
       machine::peak_resident_bytes();  // before the measurement takes memory of its own
   if (result.generated_tokens > 1) made.decode_limit = measured_decode_limit(model.plan());
@@ -78,6 +81,13 @@ std::string Statistics::line() const {
     std::snprintf(text, sizeof(text), " | expert hits %.1f %%",
                   visits == 0 ? 100 : 100 * static_cast<double>(counters.hits) / visits);
     line += text;
+    if (on_device) {
+      const double all = static_cast<double>(on_device->counters.hits + on_device->counters.misses);
+      std::snprintf(text, sizeof(text), " of those not on %s, which had %.1f %%",
+                    on_device->name.c_str(),
+                    all == 0 ? 100 : 100 * static_cast<double>(on_device->counters.hits) / all);
+      line += text;
+    }
     if (counters.loads > 0) {
       std::snprintf(text, sizeof(text), ", %s read, waited %.0f ms",
                     human_bytes(experts->bytes).c_str(), 1000 * seconds(experts->times.waiting));
@@ -96,6 +106,7 @@ std::string Statistics::line() const {
 
 nlohmann::ordered_json Statistics::json() const {
   const auto [counters, times, bytes] = experts.value_or(Experts());
+  const experts::Counters there = on_device.value_or(OnDevice()).counters;
   return {{"stop", stop_reason_name(result.stop)},
           {"prompt_tokens", result.prompt_tokens},
           {"generated_tokens", result.generated_tokens},
@@ -104,6 +115,9 @@ nlohmann::ordered_json Statistics::json() const {
           {"decode_limit_tokens_per_second", decode_limit},
           {"first_token_seconds", result.first_token_seconds},
           {"peak_memory_bytes", peak_memory},
+          {"device_expert_hits", there.hits},
+          {"device_expert_misses", there.misses},
+          {"device_experts_copied", there.loads},
           {"expert_hits", counters.hits},
           {"expert_misses", counters.misses},
           {"expert_bytes_loaded", bytes},

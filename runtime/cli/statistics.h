@@ -20,8 +20,13 @@ struct Statistics {
     experts::Times times;
     uint64_t bytes = 0;  // read
   };
-  std::optional<Experts> experts;  // nullopt: no layer has experts
-  uint64_t peak_memory = 0;        // bytes resident
+  std::optional<Experts> experts;  // of the store; nullopt: there is none
+  struct OnDevice {
+    std::string name;
+    experts::Counters counters;
+  };
+  std::optional<OnDevice> on_device;  // of the tier there; nullopt: there is none
+  uint64_t peak_memory = 0;           // bytes resident
   // Tokens per second that decoding would reach if it did nothing but read the weights of each
   // token, at this machine's measured speed; 0 = nothing was decoded.
   double decode_limit = 0;

@@ -163,8 +163,9 @@ constexpr Field kPlacement[] = {
         .name = "experts",
         .fallback = "auto",
         .doc =
-            "The experts' weights: on the device of all else, or `cpu`. `auto`: on that device if "
-            "it has room for all of them.",
+            "The experts' weights: all of them on the device of all else, or `cpu`. `auto`: all on "
+            "that device if it has the room; else as many as fit, those that are asked for most, "
+            "while the CPU computes the others (docs/devices.md).",
     }),
     field<&Placement::dense>({
         .name = "dense",
@@ -438,8 +439,9 @@ constexpr Field kPipeline[] = {
         .doc =
             "Where the model lies and is computed. A device or `cpu`: all of it there, or not at "
             "all. `auto`: on the first device, of the plugins that `plugins.prefer` or "
-            "`plugins.operators` names, that has room for it; or for all but the experts, which "
-            "then lie in this machine's memory; else on the CPU, and a warning says why. A map "
+            "`plugins.operators` names, that has room for it; or for all but some of the "
+            "experts, which then lie in this machine's memory; else on the CPU, and a warning says "
+            "why. A map "
             "says it per part. The answer is the CPU's where the plugin's numerics are "
             "`identical`, as those of `cuda` are; others have bytes of their own.",
         .choices = kPlaces,

@@ -10,6 +10,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/engine/device_experts.h"
+#include "runtime/engine/device_tier.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/limits.h"
 #include "runtime/engine/phase.h"
@@ -32,6 +33,7 @@ struct ForwardParts {
   const RopeTable* rope = nullptr;
   const plugin::Device* device = nullptr;            // that the model lies on; null = none
   const DeviceExperts* device_experts = nullptr;     // null = none lie there
+  const DeviceTier* tier = nullptr;                  // null = no copies of experts lie there
   experts::Store* store = nullptr;                   // null = none lie in the host's memory
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
@@ -151,9 +153,15 @@ class Batch {
   Status run_experts(const RoutedFfn& routed, int64_t rows);
   // The next experts that can be computed; those that are missing are loaded first.
   Result<std::span<const experts::Visit::Lease>> next_wave();
-  // The chosen experts of one wave through their ffn.
-  Status run_wave(const RoutedFfn& routed, std::span<const experts::Visit::Lease> wave,
+  // The chosen experts of one wave through their ffn. there: what all of them lie in on the device
+  // of all else; null = in the store.
+  Status run_wave(const Ffn& ffn, std::span<const experts::Visit::Lease> wave, std::byte* there,
                   int64_t rows);
+  Status run_waves_on_device(const RoutedFfn& routed, int64_t rows);
+  // Copies those of a wave to the device that are to come there.
+  Status copy_coming(std::span<const experts::Visit::Lease> wave, uint64_t bytes);
+  // The product rows of the host from this one on, to the device's.
+  Status copy_rows_there(int64_t first, int64_t rows);
   // The rows of `groups` consecutive groups through an ffn; group i has the bundle of wave[i].
   struct Groups {
     int64_t count = 0;
@@ -165,11 +173,12 @@ class Batch {
     colibri_tensor input, output;
     std::byte* inner = nullptr;
     uint64_t inner_offset = 0;
+    std::byte* bundles = nullptr;  // the buffer of all of them; null = each is one
   };
   Status run_ffn(const Ffn& ffn, const Groups& groups, std::span<const experts::Visit::Lease> wave,
                  const FfnRows& rows);
-  // A weight where it lies: in dense memory, or in an expert's bundle.
-  colibri_tensor view(const Placed& placed, const std::byte* bundle) const;
+  // A weight where it lies: in dense memory, or in an expert's bundle in `bundles`.
+  static colibri_tensor view(const Placed& placed, const std::byte* bundle, std::byte* bundles);
   // Adds rows of `branch` to the residual, times `weight` ([rows], or null).
   Status add(const Layer& layer, int64_t rows, const float* weight);
 
@@ -179,7 +188,8 @@ class Batch {
   Routing routing_;
   std::unique_ptr<experts::Visit> visit_;         // null = there is no store
   std::vector<int32_t> guessed_;                  // experts of the next layer, the likeliest first
-  std::vector<experts::Visit::Lease> on_device_;  // the wave of a layer whose experts lie there
+  std::unique_ptr<experts::Stay> stay_;           // null = there is no tier
+  std::vector<experts::Visit::Lease> on_device_;  // the wave of a layer's experts that lie there
   std::vector<colibri_tensor> weights_, biases_;  // of the groups of one product
   // Of the pass: its rows, how many logits are wanted, its contexts, and their caches of the layer
   // that is being computed.

@@ -19,13 +19,12 @@ const float* values(const colibri_tensor& tensor) {
 
 }  // namespace
 
-colibri_tensor Batch::view(const Placed& placed, const std::byte* bundle) const {
+colibri_tensor Batch::view(const Placed& placed, const std::byte* bundle, std::byte* bundles) {
   colibri_tensor tensor = placed.tensor;
   if (bundle == nullptr) return tensor;
-  std::byte* base = parts_.device_experts == nullptr ? const_cast<std::byte*>(bundle)
-                                                     : parts_.device_experts->memory();
-  tensor.buffer = base;
-  tensor.offset = static_cast<uint64_t>(bundle - base) + placed.offset;
+  tensor.buffer = bundles == nullptr ? const_cast<std::byte*>(bundle) : bundles;
+  tensor.offset =
+      placed.offset + (bundles == nullptr ? 0 : static_cast<uint64_t>(bundle - bundles));
   return tensor;
 }
 
@@ -103,6 +102,10 @@ Status Batch::guess_experts(const Layer& next, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
       const int32_t expert = work_.guess.chosen.host[row * top_k + rank];
       if (std::find(guessed_.begin(), guessed_.end(), expert) != guessed_.end()) continue;
+      if (parts_.tier != nullptr &&
+          parts_.tier->tier().has(next.routed->index, static_cast<uint32_t>(expert))) {
+        continue;
+      }
       guessed_.push_back(expert);
     }
   }
@@ -127,51 +130,84 @@ Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t ste
   }
   routing_.begin(chosen, rows);
   if (visit_ == nullptr) return {};
-  return visit_->begin(step, routed.index, routing_.distinct());
+  if (stay_ == nullptr) return visit_->begin(step, routed.index, routing_.distinct());
+  // The queue was waited for when the choice was fetched.
+  COLIBRI_TRY(parts_.tier->tier().begin(*stay_, step, routed.index, routing_.distinct()));
+  if (!stay_->elsewhere.empty()) return visit_->begin(step, routed.index, stay_->elsewhere);
+  visit_->end();
+  return {};
 }
 
-Status Batch::run_wave(const RoutedFfn& routed, std::span<const experts::Visit::Lease> wave,
-                       int64_t rows) {
+Status Batch::run_wave(const Ffn& ffn, std::span<const experts::Visit::Lease> wave,
+                       std::byte* there, int64_t rows) {
   routing_.begin_wave();
   for (const experts::Visit::Lease& lease : wave) {
     routing_.add(static_cast<int32_t>(lease.expert));
   }
   const int64_t product_rows = routing_.group_begin()[routing_.groups()];
   Groups groups = {routing_.groups(), routing_.group_begin(), routing_.token_of_row()};
-  const bool integers = prepared(*routed.expert.gate);
-  if (parts_.place() == PassPlace::kDeviceButExperts) {
+  const bool integers = prepared(*ffn.gate);
+  if (there == nullptr && parts_.place() == PassPlace::kDeviceButExperts) {
     const Rows& input = integers ? work_.host_normed_prepared : work_.host_normed;
-    return run_ffn(
-        routed.expert, groups, wave,
-        {input.view(rows), work_.host_expert_out.view(product_rows), work_.host_inner, 0});
+    return run_ffn(ffn, groups, wave,
+                   {input.view(rows), work_.host_expert_out.view(product_rows), work_.host_inner});
   }
   COLIBRI_ASSIGN(groups.row_index, given(groups.row_index, work_.token_of_row, product_rows));
   const Rows& input = integers ? work_.normed_prepared : work_.normed;
-  return run_ffn(
-      routed.expert, groups, wave,
-      {input.view(rows), work_.expert_out.view(product_rows), work_.rows.data(), work_.inner});
+  return run_ffn(ffn, groups, wave,
+                 {input.view(rows), work_.expert_out.view(product_rows), work_.rows.data(),
+                  work_.inner, there});
+}
+
+Status Batch::run_waves_on_device(const RoutedFfn& routed, int64_t rows) {
+  on_device_.clear();
+  if (stay_ != nullptr) {
+    std::byte* const memory = parts_.tier->memory();
+    for (const experts::Stay::Place& place : stay_->there) {
+      on_device_.push_back({place.expert, memory + parts_.tier->offset(place.slot)});
+    }
+    return on_device_.empty() ? Status() : run_wave(routed.tier_expert, on_device_, memory, rows);
+  }
+  if (parts_.device_experts == nullptr) return {};
+  for (const int32_t expert : routing_.distinct()) {
+    const auto number = static_cast<uint32_t>(expert);
+    on_device_.push_back({number, parts_.device_experts->bundle(routed.index, number)});
+  }
+  return run_wave(routed.expert, on_device_, parts_.device_experts->memory(), rows);
+}
+
+Status Batch::copy_coming(std::span<const experts::Visit::Lease> wave, uint64_t bytes) {
+  for (const experts::Visit::Lease& lease : wave) {
+    for (size_t i = 0; i < stay_->coming.size(); ++i) {
+      const experts::Stay::Place& place = stay_->coming[i];
+      if (place.expert != lease.expert) continue;
+      COLIBRI_TRY(runner_.queue()->copy_in(parts_.tier->memory(), parts_.tier->offset(place.slot),
+                                           lease.data, bytes));
+      stay_->arrived(i);
+    }
+  }
+  return {};
+}
+
+Status Batch::copy_rows_there(int64_t first, int64_t rows) {
+  if (rows == 0) return {};
+  const colibri_tensor from = work_.host_expert_out.view(first, rows);
+  return runner_.queue()->copy_in(work_.rows.data(), work_.expert_out.view(first, rows).offset,
+                                  address(from), static_cast<uint64_t>(rows * from.stride[0]));
 }
 
 Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
-  if (parts_.device_experts != nullptr) {
-    on_device_.clear();
-    for (const int32_t expert : routing_.distinct()) {
-      const auto number = static_cast<uint32_t>(expert);
-      on_device_.push_back({number, parts_.device_experts->bundle(routed.index, number)});
-    }
-    COLIBRI_TRY(run_wave(routed, on_device_, rows));
-  }
+  // What is on a device computes there while the host does the others.
+  COLIBRI_TRY(run_waves_on_device(routed, rows));
+  const int64_t there = routing_.rows();
   while (visit_ != nullptr) {
     COLIBRI_ASSIGN(const auto wave, next_wave());
     if (wave.empty()) break;
-    COLIBRI_TRY(run_wave(routed, wave, rows));
+    COLIBRI_TRY(run_wave(routed.expert, wave, nullptr, rows));
+    if (stay_ != nullptr) COLIBRI_TRY(copy_coming(wave, routed.bundle_bytes));
   }
-
   if (parts_.place() == PassPlace::kDeviceButExperts) {
-    const colibri_tensor from = work_.host_expert_out.view(rows * parts_.spec->top_k);
-    COLIBRI_TRY(runner_.queue()->copy_in(work_.rows.data(), work_.expert_out.view(1).offset,
-                                         address(from),
-                                         static_cast<uint64_t>(from.shape[0] * from.stride[0])));
+    COLIBRI_TRY(copy_rows_there(there, routing_.rows() - there));
   }
   COLIBRI_ASSIGN(const int32_t* row_of_pair,
                  given(routing_.row_of_pair(), work_.row_of_pair, rows * parts_.spec->top_k));
@@ -198,11 +234,11 @@ Result<std::span<const experts::Visit::Lease>> Batch::next_wave() {
 Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
                       std::span<const experts::Visit::Lease> wave, const FfnRows& rows) {
   for (size_t i = 0; i < wave.size(); ++i) {
-    weights_[2 * i] = view(*ffn.gate, wave[i].data);
-    weights_[2 * i + 1] = view(*ffn.up, wave[i].data);
+    weights_[2 * i] = view(*ffn.gate, wave[i].data, rows.bundles);
+    weights_[2 * i + 1] = view(*ffn.up, wave[i].data, rows.bundles);
     if (ffn.gate_bias == nullptr) continue;
-    biases_[2 * i] = view(*ffn.gate_bias, wave[i].data);
-    biases_[2 * i + 1] = view(*ffn.up_bias, wave[i].data);
+    biases_[2 * i] = view(*ffn.gate_bias, wave[i].data, rows.bundles);
+    biases_[2 * i + 1] = view(*ffn.up_bias, wave[i].data, rows.bundles);
   }
   const Rows inner(prepared(*ffn.down) ? COLIBRI_CODEC_Q8_32 : COLIBRI_CODEC_F32, ffn.gate->rows(),
                    rows.inner, rows.inner_offset);
@@ -218,8 +254,10 @@ Status Batch::run_ffn(const Ffn& ffn, const Groups& groups,
   COLIBRI_TRY(runner_.run({{ffn.gate_up, &gate_up}}));
 
   for (size_t i = 0; i < wave.size(); ++i) {
-    weights_[i] = view(*ffn.down, wave[i].data);
-    if (ffn.down_bias != nullptr) biases_[i] = view(*ffn.down_bias, wave[i].data);
+    weights_[i] = view(*ffn.down, wave[i].data, rows.bundles);
+    if (ffn.down_bias != nullptr) {
+      biases_[i] = view(*ffn.down_bias, wave[i].data, rows.bundles);
+    }
   }
   auto down = arguments<colibri_grouped_matmul_args>();
   down.weights_per_group = 1;

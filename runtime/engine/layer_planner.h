@@ -23,8 +23,13 @@ Attributes attributes() {
 class LayerPlanner {
  public:
   LayerPlanner(const model::ModelSpec& spec, const config::Quantize& quantize, uint32_t kv,
-               int64_t max_rows, OperatorSet& operators)
-      : spec_(spec), quantize_(quantize), kv_(kv), max_rows_(max_rows), operators_(operators) {}
+               int64_t max_rows, bool tier, OperatorSet& operators)
+      : spec_(spec),
+        quantize_(quantize),
+        kv_(kv),
+        max_rows_(max_rows),
+        tier_(tier),
+        operators_(operators) {}
 
   Result<Layers> plan();
 
@@ -35,6 +40,8 @@ class LayerPlanner {
   Status plan_mla(const model::LayerSpec& spec, Layer& layer);
   Status plan_ffn(const model::LayerSpec& spec, Layer& layer);
   Status plan_routed(const model::LayerSpec& spec, RoutedFfn& routed);
+  // The same experts on the device, from the same bundles: refuses other layouts than the host's.
+  Status plan_tier(const model::FfnSpec& spec, RoutedFfn& routed);
   // One operator serves all experts of a layer, so they share their codecs.
   Status check_same_codecs(const std::vector<model::FfnSpec>& experts) const;
 
@@ -45,7 +52,7 @@ class LayerPlanner {
   Result<HeadLinear> head_linear(const char* use, const model::Weight& weight);
   // bundle: bytes of the expert's bundle so far, to which the weights are added; null = the dense
   // memory.
-  Result<Ffn> ffn(const std::string& use, const model::FfnSpec& spec, int64_t rows,
+  Result<Ffn> ffn(const std::string& use, const model::FfnSpec& spec, int64_t rows, Part part,
                   uint64_t* bundle);
   Made rope(const char* use, int64_t heads, int64_t head_dim, int64_t first);
   Made combine(const char* use, int64_t slots);
@@ -66,6 +73,7 @@ class LayerPlanner {
   const config::Quantize& quantize_;
   const uint32_t kv_;
   const int64_t max_rows_;
+  const bool tier_;
   OperatorSet& operators_;
   Packing vector_packing_;  // of a norm's weight; every model has one
   Layers made_;

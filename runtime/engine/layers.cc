@@ -139,8 +139,8 @@ Result<Layers> LayerPlanner::plan() {
 }
 
 Result<Layers> plan_layers(const model::ModelSpec& spec, const config::Quantize& quantize,
-                           uint32_t kv, int64_t max_rows, OperatorSet& operators) {
-  return LayerPlanner(spec, quantize, kv, max_rows, operators).plan();
+                           uint32_t kv, int64_t max_rows, bool tier, OperatorSet& operators) {
+  return LayerPlanner(spec, quantize, kv, max_rows, tier, operators).plan();
 }
 
 }  // namespace colibri::engine

@@ -91,6 +91,7 @@ struct RoutedFfn {
   const Operator* choose = nullptr;
   const Placed* select_bias = nullptr;
   Ffn expert;
+  Ffn tier_expert;  // its operators on the device that holds copies of bundles; null = none does
   uint64_t bundle_bytes = 0;
   const Operator* combine = nullptr;  // of the experts' rows with the residual
   Linear shared_gate;
@@ -127,8 +128,9 @@ struct Layers {
 };
 
 // Chooses an operator for everything a layer does and places all weights. max_rows: rows of one
-// forward pass; kv: codec of the key-value cache. [setup]
+// forward pass; kv: codec of the key-value cache; tier: whether a device computes copies of experts
+// that lie in the host's memory. [setup]
 Result<Layers> plan_layers(const model::ModelSpec& spec, const config::Quantize& quantize,
-                           uint32_t kv, int64_t max_rows, OperatorSet& operators);
+                           uint32_t kv, int64_t max_rows, bool tier, OperatorSet& operators);
 
 }  // namespace colibri::engine

@@ -20,7 +20,7 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   plugin::DeviceQueue* const to = queue ? &*queue : nullptr;
   COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens, to));
   COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool, to));
-  if (!made.experts_on_device) {
+  if (made.experts_lie != ExpertPlace::kDevice) {
     COLIBRI_TRY(model->load_experts(*pool));
   } else if (made.expert_files) {
     COLIBRI_ASSIGN(
@@ -36,14 +36,25 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
 Status Model::load_experts(ThreadPool& pool) {
   const Plan& plan = *plan_;
   if (plan.layers.routed_layers == 0) return {};
-  experts::PolicyPlugin policy;
-  policy.id = plan.policy->plugin().id();
-  policy.table = plan.policy->plugin().interface<colibri_cache_policy_1>("colibri.cache_policy/1");
-  policy.host = plan.policy->host();
+  if (plan.experts_lie == ExpertPlace::kBoth) {
+    COLIBRI_ASSIGN(DeviceTier tier,
+                   DeviceTier::create(*plan.device, plan.device_tier(), policy_plugin()));
+    tier_.emplace(std::move(tier));
+  }
   COLIBRI_ASSIGN(store_,
-                 experts::Store::create(plan.store_shape(), plan.memory.experts, std::move(policy),
+                 experts::Store::create(plan.store_shape(), plan.memory.experts, policy_plugin(),
                                         plan.expert_files->source(), plan.expert_files->reading()));
   return store_->holds_all() ? store_->load_all(pool) : Status();
+}
+
+experts::PolicyPlugin Model::policy_plugin() const {
+  const plugin::Plugin& plugin = plan_->policy->plugin();
+  return {plugin.id(), plugin.interface<colibri_cache_policy_1>("colibri.cache_policy/1"),
+          plan_->policy->host()};
+}
+
+std::vector<uint64_t> Model::expert_uses() const {
+  return tier_ ? tier_->tier().uses() : store_->uses();
 }
 
 Status Model::check_store(const char* lacking) const {
@@ -76,6 +87,7 @@ ForwardParts Model::forward_parts() const {
   parts.rope = &rope_;
   parts.device = plan_->device.get();
   parts.device_experts = device_experts_ ? &*device_experts_ : nullptr;
+  parts.tier = tier_ ? &*tier_ : nullptr;
   parts.store = store_.get();
   parts.route_trace = route_trace_.get();
   parts.kv = plan_->pipeline.context.kv;

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "runtime/base/status.h"
 #include "runtime/engine/block.h"
 #include "runtime/engine/context.h"
 #include "runtime/engine/device_experts.h"
+#include "runtime/engine/device_tier.h"
 #include "runtime/engine/plan.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/sampling.h"
@@ -33,6 +35,11 @@ class Model {
   const Tokenizer* tokenizer() const { return plan_->tokenizer.get(); }
   // null = no layer has experts, or all experts lie on a device.
   const experts::Store* store() const { return store_.get(); }
+
+  // Of the experts that a device holds beside the store; null = there are none.
+  const experts::Tier* tier() const { return tier_ ? &tier_->tier() : nullptr; }
+  // Per key (layer * experts + expert) of a store(): the visits that asked for it. [any]
+  std::vector<uint64_t> expert_uses() const;
 
   // Why there is no store(), and so: `lacking`. [any]
   Status check_store(const char* lacking) const;
@@ -58,12 +65,14 @@ class Model {
  private:
   explicit Model(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
   Status load_experts(ThreadPool& pool);
+  experts::PolicyPlugin policy_plugin() const;
   ForwardParts forward_parts() const;
 
   std::unique_ptr<Plan> plan_;
   Block dense_;
   RopeTable rope_;
   std::optional<DeviceExperts> device_experts_;
+  std::optional<DeviceTier> tier_;
   std::unique_ptr<experts::Store> store_;
   std::unique_ptr<experts::RouteTraceWriter> route_trace_;  // null = routes are not recorded
 };

@@ -40,7 +40,7 @@ Status Plan::place_model() {
     return unsupported(pipeline.place("placement.experts") +
                        ": experts lie on the device of all else (placement.dense), or on the CPU");
   }
-  if (dense.kind == Place::Kind::kCpu) return place_on(nullptr, false);
+  if (dense.kind == Place::Kind::kCpu) return place_on(nullptr, ExpertPlace::kHost);
   if (dense.kind == Place::Kind::kAuto) return try_devices();
   const char* const part = follows ? "placement.experts" : "placement.dense";
   const bool is_map = pipeline.effective.at(part) != nullptr;
@@ -73,29 +73,59 @@ Status Plan::try_devices() {
     colibri::log(COLIBRI_LOG_WARNING,
                  pipeline.place("placement") + ": running on the CPU: " + why_not_there);
   }
-  return place_on(nullptr, false);
+  return place_on(nullptr, ExpertPlace::kHost);
 }
 
-// On the device, with the experts where they are wanted.
+// On the device, with the experts where they are wanted: there, or as many of them as fit, or none.
 Status Plan::place_around(const std::shared_ptr<const plugin::Device>& where) {
   const Place::Kind experts = pipeline.placement.experts.kind;
-  if (experts == Place::Kind::kCpu) return place_on(where, false);
-  Status whole = place_on(where, true);
+  if (experts == Place::Kind::kCpu) return place_on(where, ExpertPlace::kHost);
+  Status whole = place_on(where, ExpertPlace::kDevice);
   if (experts == Place::Kind::kDevice || layers.routed_layers == 0 || !is_lack(whole)) return whole;
-  COLIBRI_TRY(place_on(where, false));
-  why_not_there = "experts on " + where->name() + ": " + whole.text();
+  std::string why = "all experts on " + where->name() + ": " + whole.text();
+  if (Status some = place_on(where, ExpertPlace::kBoth); is_lack(some)) {
+    COLIBRI_TRY(place_on(where, ExpertPlace::kHost));
+    why += "; some of them: " + some.text();
+  } else if (!some.ok()) {
+    return some;
+  }
+  why_not_there = std::move(why);
   return {};
 }
 
-Status Plan::place_on(std::shared_ptr<const plugin::Device> where, bool with_experts) {
+Status Plan::place_on(std::shared_ptr<const plugin::Device> where, ExpertPlace experts) {
   expert_files.reset();
   operators.reset();
   expert_chooser.reset();
   device_memory = {};
   device = std::move(where);
-  experts_on_device = with_experts;
+  experts_lie = experts;
+  if (experts == ExpertPlace::kBoth) COLIBRI_TRY(check_tier());
   COLIBRI_TRY(plan_operators());
   return plan_memory();
+}
+
+Status Plan::check_tier() const {
+  if (device->info().shares_memory != 0) {
+    return unsupported("its memory is the host's, where they lie anyway");
+  }
+  // Where an expert is computed depends on what was asked before.
+  if (pipeline.numerics == config::Numerics::kReproducible &&
+      device->plugin()->manifest().numerics != COLIBRI_NUMERICS_IDENTICAL) {
+    return unsupported(pipeline.place("numerics") +
+                       ": answers would depend on which experts are there, as the plugin's "
+                       "numerics are not identical to the CPU's");
+  }
+  return {};
+}
+
+experts::RoutingShape Plan::routing_shape() const {
+  return {layers.routed_layers, static_cast<uint32_t>(spec.experts),
+          static_cast<uint32_t>(spec.top_k)};
+}
+
+DeviceTier::Shape Plan::device_tier() const {
+  return {routing_shape(), static_cast<uint32_t>(device_memory.tier_slots), memory.slot};
 }
 
 DeviceExperts::Shape Plan::device_experts() const {
@@ -108,18 +138,18 @@ Status Plan::plan_device_memory() {
   const uint64_t budget = wanted.kind == config::Budget::Kind::kAuto
                               ? memory.experts_all
                               : wanted.of(memory.experts_all);
-  if (experts_on_device && budget < memory.experts_all) {
+  const bool all_there = experts_lie == ExpertPlace::kDevice;
+  if (all_there && budget < memory.experts_all) {
     return unsupported(pipeline.place("experts.budget") + ": a device holds all experts, " +
                        human_bytes(memory.experts_all) + ", and the budget is " +
                        human_bytes(budget));
   }
-  const Workspace::Bytes work =
-      Workspace::bytes(spec, max_rows,
-                       experts_on_device || memory.experts_all == 0 ? PassPlace::kDevice
-                                                                    : PassPlace::kDeviceButExperts);
+  const Workspace::Bytes work = Workspace::bytes(
+      spec, max_rows,
+      all_there || memory.experts_all == 0 ? PassPlace::kDevice : PassPlace::kDeviceButExperts);
   DeviceMemoryPlan& there = device_memory;
   there.dense = layers.dense_bytes;
-  there.experts = experts_on_device ? memory.experts_all : 0;
+  there.experts = all_there ? memory.experts_all : 0;
   there.rope = RopeTable::bytes(spec.rope, max_tokens);
   there.kv =
       static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
@@ -130,7 +160,8 @@ Status Plan::plan_device_memory() {
   memory.workspace = work.host;
   // Weights pass through the host: the dense ones one after another, then an expert a thread.
   memory.scratch +=
-      std::max(largest_weight(layers), experts_on_device ? threads * memory.slot : uint64_t{0});
+      std::max(largest_weight(layers), all_there ? threads * memory.slot : uint64_t{0});
+  if (experts_lie == ExpertPlace::kBoth) return plan_tier_memory();
   if (there.total() <= there.granted) return {};
   return out_of_memory("the model needs " + human_bytes(there.total()) + " (experts " +
                        human_bytes(there.experts) + ", other weights " + human_bytes(there.dense) +
@@ -138,6 +169,21 @@ Status Plan::plan_device_memory() {
                        human_bytes(there.workspace + there.scratch + there.rope) + "), but " +
                        pipeline.place("devices.memory") + " grants " + human_bytes(there.granted) +
                        " of the " + human_bytes(free) + " that are free there");
+}
+
+Status Plan::plan_tier_memory() {
+  DeviceMemoryPlan& there = device_memory;
+  const uint64_t others = there.total();
+  const uint64_t room = there.granted > others ? (there.granted - others) / memory.slot : 0;
+  if (room < layers.routed_layers) {
+    return out_of_memory(
+        "one of each layer needs " + human_bytes(layers.routed_layers * memory.slot) +
+        ", and beside the " + human_bytes(others) + " of all else " +
+        human_bytes(there.granted > others ? there.granted - others : 0) + " are left");
+  }
+  there.tier_slots = std::min(room, memory.all_slots());
+  there.experts = there.tier_slots * memory.slot;
+  return {};
 }
 
 }  // namespace colibri::engine

@@ -92,14 +92,14 @@ Status Plan::plan_operators() {
                                             device == nullptr ? nullptr : device->plugin());
   if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
-  if (device != nullptr && !experts_on_device) {
+  if (device != nullptr && experts_lie != ExpertPlace::kDevice) {
     auto of_experts = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
     if (!of_experts.ok()) return of_experts.status();
     expert_chooser.emplace(std::move(*of_experts));
   }
   operators.emplace(*chooser, expert_chooser ? *expert_chooser : *chooser);
   COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
-                                     *operators));
+                                     experts_lie == ExpertPlace::kBoth, *operators));
   if (layers.routed_layers == 0) return {};
   auto files =
       ExpertFiles::open(*source, spec, layers, pipeline.experts.io, static_cast<unsigned>(threads));
@@ -126,7 +126,7 @@ Status Plan::plan_memory() {
     const Workspace::Bytes work = Workspace::bytes(spec, max_rows, PassPlace::kCpu);
     memory.workspace = work.rows + work.host;
   }
-  if (experts_on_device) return {};
+  if (experts_lie == ExpertPlace::kDevice) return {};
   return plan_experts();
 }
 
@@ -159,11 +159,7 @@ uint64_t Plan::bytes_per_token() const {
 }
 
 experts::StoreShape Plan::store_shape() const {
-  experts::StoreShape shape;
-  shape.layers = layers.routed_layers;
-  shape.experts = static_cast<uint32_t>(spec.experts);
-  shape.top_k = static_cast<uint32_t>(spec.top_k);
-  shape.slot_bytes = memory.slot;
+  experts::StoreShape shape = {routing_shape(), memory.slot};
   if (!expert_files->bundles()) shape.staging_bytes = staging_bytes(spec, layers);
   if (pipeline.experts.prefetch == config::Prefetch::kIdle) shape.ahead = kReadAhead;
   return shape;

@@ -12,6 +12,7 @@
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
 #include "runtime/engine/device_experts.h"
+#include "runtime/engine/device_tier.h"
 #include "runtime/engine/expert_files.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/operator.h"
@@ -29,12 +30,13 @@ namespace colibri::engine {
 // Bytes, exact: what will be allocated on the device that the model is placed on.
 struct DeviceMemoryPlan {
   uint64_t dense = 0;
-  uint64_t experts = 0;  // all of them, or none
+  uint64_t experts = 0;  // all of them, a tier's, or none
   uint64_t rope = 0;
   uint64_t kv = 0;
   uint64_t workspace = 0;
   uint64_t scratch = 0;
-  uint64_t granted = 0;  // devices.memory of what is free there now
+  uint64_t tier_slots = 0;  // experts that have a copy there while the host has all
+  uint64_t granted = 0;     // devices.memory of what is free there now
 
   uint64_t total() const { return dense + experts + rope + kv + workspace + scratch; }
 };
@@ -63,6 +65,13 @@ struct MemoryPlan {
   uint64_t all_slots() const { return slot == 0 ? 0 : experts_all / slot; }
 };
 
+// Where the experts of a model lie that lies on a device.
+enum class ExpertPlace {
+  kHost,    // in the host's memory, or on its disk
+  kDevice,  // on the device, all of them
+  kBoth,    // as kHost, and as many as fit on the device, too, where they are computed then
+};
+
 class Plan {
  public:
   // Looks at the machine, negotiates plugins, reads the model's headers, binds its tensors, chooses
@@ -84,7 +93,7 @@ class Plan {
   std::unique_ptr<Tokenizer> tokenizer;  // null = the model has none
   std::unique_ptr<plugin::Instance> policy;
   std::shared_ptr<const plugin::Device> device;  // that the model lies on; null = none
-  bool experts_on_device = false;                // or else in the host's memory
+  ExpertPlace experts_lie = ExpertPlace::kHost;
   // What `placement: auto` looked for, did not find, and why; empty = it found all.
   std::string why_not_there;
   std::optional<plugin::KernelChooser> chooser;
@@ -105,6 +114,8 @@ class Plan {
   experts::StoreShape store_shape() const;
   // Of the model's experts where they lie on a device.
   DeviceExperts::Shape device_experts() const;
+  // Of a tier of them there.
+  DeviceTier::Shape device_tier() const;
   // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.
   Result<const Tokenizer*> required_tokenizer() const;
   // COLIBRI_OUT_OF_MEMORY, with the numbers, if this machine cannot give that memory now.
@@ -121,13 +132,16 @@ class Plan {
   Status plan_context();
   // placement.cc: where the model lies, and all that follows from it.
   Status place_model();
-  Status place_on(std::shared_ptr<const plugin::Device> where, bool with_experts);
+  Status place_on(std::shared_ptr<const plugin::Device> where, ExpertPlace experts);
+  Status check_tier() const;
   Status place_around(const std::shared_ptr<const plugin::Device>& where);
   Status try_devices();
   Status plan_device_memory();
+  Status plan_tier_memory();
   Status plan_operators();
   Status plan_memory();
   Status plan_experts();
+  experts::RoutingShape routing_shape() const;
 };
 
 }  // namespace colibri::engine

@@ -10,7 +10,7 @@
 namespace colibri::engine {
 
 Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec, int64_t rows,
-                              uint64_t* bundle) {
+                              Part part, uint64_t* bundle) {
   COLIBRI_ASSIGN(const colibri_tensor gate, asked(spec.gate));
   COLIBRI_ASSIGN(const colibri_tensor up, asked(spec.up));
   COLIBRI_ASSIGN(const colibri_tensor down, asked(spec.down));
@@ -23,7 +23,6 @@ Result<Ffn> LayerPlanner::ffn(const std::string& use, const model::FfnSpec& spec
   gated.clamp = spec_.ffn_clamp;
   gated.alpha = spec_.ffn_alpha;
   gated.up_offset = spec_.ffn_up_offset;
-  const Part part = bundle == nullptr ? Part::kDense : Part::kExperts;
   std::vector<Packing> packing;
   Ffn made;
   COLIBRI_ASSIGN(made.gate_up, operators_.add(use + ".gate_up",
@@ -61,6 +60,28 @@ Status LayerPlanner::check_same_codecs(const std::vector<model::FfnSpec>& expert
   return {};
 }
 
+Status LayerPlanner::plan_tier(const model::FfnSpec& spec, RoutedFfn& routed) {
+  uint64_t bytes = 0;
+  COLIBRI_ASSIGN(routed.tier_expert,
+                 ffn("experts.on_device", spec, max_rows_ * spec_.top_k, Part::kDense, &bytes));
+  for (const auto part :
+       {&Ffn::gate, &Ffn::up, &Ffn::down, &Ffn::gate_bias, &Ffn::up_bias, &Ffn::down_bias}) {
+    const Placed* const here = routed.expert.*part;
+    const Placed* const there = routed.tier_expert.*part;
+    if (here == nullptr ||
+        (here->tensor.layout == there->tensor.layout &&
+         here->packing.bytes == there->packing.bytes && here->offset == there->offset)) {
+      continue;
+    }
+    return unsupported("experts.on_device: plugin " +
+                       routed.tier_expert.gate_up->choice().plugin->id() + " lays out " +
+                       here->weight->name() + " otherwise than plugin " +
+                       routed.expert.gate_up->choice().plugin->id() +
+                       " of the CPU, so that their experts cannot be copied");
+  }
+  return {};
+}
+
 Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed) {
   const model::RouterSpec& router = spec_.router;
   routed.index = made_.routed_layers++;
@@ -82,8 +103,9 @@ Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed
   routed.select_bias = place_vector(spec.select_bias);
 
   COLIBRI_TRY(check_same_codecs(spec.experts));
-  COLIBRI_ASSIGN(routed.expert,
-                 ffn("experts", spec.experts[0], max_rows_ * spec_.top_k, &routed.bundle_bytes));
+  COLIBRI_ASSIGN(routed.expert, ffn("experts", spec.experts[0], max_rows_ * spec_.top_k,
+                                    Part::kExperts, &routed.bundle_bytes));
+  if (tier_) COLIBRI_TRY(plan_tier(spec.experts[0], routed));
   made_.bundle_bytes = std::max(made_.bundle_bytes, routed.bundle_bytes);
   COLIBRI_ASSIGN(routed.combine, combine("experts.combine", spec_.top_k));
   if (spec.shared_gate) {
@@ -104,7 +126,8 @@ Status LayerPlanner::plan_ffn(const model::LayerSpec& spec, Layer& layer) {
   }
   const model::FfnSpec& always = spec.routed() ? spec.shared : spec.dense;
   if (always.gate) {
-    COLIBRI_ASSIGN(layer.always, ffn(spec.routed() ? "shared" : "ffn", always, max_rows_, nullptr));
+    COLIBRI_ASSIGN(layer.always,
+                   ffn(spec.routed() ? "shared" : "ffn", always, max_rows_, Part::kDense, nullptr));
     prepared_input = prepared_input || prepared(*layer.always.gate);
   }
   if (prepared_input) {

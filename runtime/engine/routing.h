@@ -26,6 +26,8 @@ class Routing {
   int64_t groups() const { return static_cast<int64_t>(group_begin_.size()) - 1; }
   const int64_t* group_begin() const { return group_begin_.data(); }  // [groups + 1]
 
+  int64_t rows() const { return rows_; }  // product rows of all waves so far
+
   const int32_t* token_of_row() const { return token_of_row_.data(); }  // [product rows]
   const int32_t* row_of_pair() const { return row_of_pair_.data(); }    // [tokens, top_k]
 

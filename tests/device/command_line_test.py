@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 
 COLIBRI, SOURCE, PLUGINS = sys.argv[1:4]
 PIPELINE = f"{SOURCE}/configs/pipelines/plc_summary.yaml"
@@ -54,6 +55,35 @@ split = run("run", PIPELINE, *few, *SEARCH, *apart, "--set", "experts.budget=40%
 expect("the same answer of both together", split.returncode == 0 and split.stdout == plain.stdout, split)
 text = run("plan", PIPELINE, *SEARCH, *apart).stdout
 expect("experts apart", "made_up_device:0 (Made-up device, cpu), experts on the cpu (--set)\n" in text, text)
+
+free = memory["granted"] / 0.85
+without = json.loads(run("plan", PIPELINE, "--json", *SEARCH, *apart).stdout)["placement"]["device"]["memory"]["total"]
+some = (*SEARCH, "--set", "placement={dense: made_up_device}",
+        "--set", f"devices.memory={(without + memory['experts'] * 0.4) / free:.9f}")
+plan = json.loads(run("plan", PIPELINE, "--json", *some).stdout)
+device, experts = plan["placement"]["device"], plan["experts"]["of"]
+expect("as many experts as fit", 0.3 * experts < device["experts"] <= 0.4 * experts, plan)
+expect("a reason for not all", plan["placement"]["refused"].startswith("all experts on made_up_device:0: "), plan)
+text = run("plan", PIPELINE, *some).stdout
+expect("some there", f", with {device['experts']} of {experts} experts, the others on the cpu" in text, text)
+for budget in ("all", "50%"):
+    done = run("run", PIPELINE, *few, *some, "--set", f"experts.budget={budget}")
+    expect("the same answer of some there", done.returncode == 0 and done.stdout == plain.stdout, done)
+    expect("a line of what was there", " of those not on made_up_device:0, which had " in done.stderr, done.stderr)
+done = run("run", PIPELINE, *few, *some, "--json")
+counts = json.loads(done.stdout)
+expect("copies and hits", counts["device_experts_copied"] > 0 and counts["device_expert_hits"] > 0, counts)
+with tempfile.TemporaryDirectory() as folder:
+    for place, name in ((SEARCH, "cpu"), (some, "some")):
+        done = run("run", PIPELINE, *few, *place, "--expert-usage", f"{folder}/{name}")
+        expect("usage", done.returncode == 0, done.stderr)
+    with open(f"{folder}/cpu") as cpu, open(f"{folder}/some") as there:
+        expect("the use of all experts is counted", cpu.read() == there.read(), done)
+of_bench = (*SEARCH, *apart, "--set", "context.max_tokens=12")
+without = json.loads(run("plan", PIPELINE, "--json", *of_bench).stdout)["placement"]["device"]["memory"]["total"]
+some = (*some, "--set", f"devices.memory={(without + memory['experts'] * 0.4) / free:.9f}")
+bench = run("bench", PIPELINE, *some, "-p", "8", "-n", "4", "-r", "1", "--json")
+expect("bench counts both", bench.returncode == 0 and '"device_hits": 0' not in bench.stdout and "device_hits" in bench.stdout, bench)
 
 small = ("--set", "plugins.options={made_up_device: {room_kib: 64}}")
 preferred = run("run", PIPELINE, *few, *SEARCH, *small, "--set", "plugins.prefer=[made_up_device]")

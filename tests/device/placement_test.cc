@@ -3,9 +3,13 @@
 // room or no kernel.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <numeric>
+#include <thread>
 
 #include "colibri/kernels.h"
+#include "runtime/base/file.h"
 #include "runtime/base/log.h"
 #include "tests/engine/loaded_model.h"
 
@@ -63,6 +67,20 @@ std::vector<float> logits_of(const engine::Model& model, std::vector<int32_t>* i
   return all;
 }
 
+// Settings that leave room on the device for all but the experts and this part of them.
+Texts room_for_some(const std::string& path, const Texts& settings, double part) {
+  const auto plan = make_plan(path, joined(settings, {kSearch, kExpertsHere}));
+  EXPECT_TRUE(plan.ok()) << plan.status().text();
+  if (!plan.ok()) return {};
+  const double room = static_cast<double>((*plan)->device_memory.total()) +
+                      part * static_cast<double>((*plan)->memory.experts_all) + 64;
+  const auto free = (*plan)->device->free_memory();
+  EXPECT_TRUE(free.ok()) << free.status().text();
+  std::string fraction(32, ' ');
+  std::snprintf(fraction.data(), fraction.size(), "%.12f", room / static_cast<double>(*free));
+  return {"devices.memory=" + std::string(fraction.c_str()), "placement={dense: made_up_device}"};
+}
+
 void expect_same_answers(const std::string& path, const Texts& settings) {
   SCOPED_TRACE(path);
   const Texts common = joined({kSearch, "context.prefill_chunk=7", "threads.count=2"}, settings);
@@ -82,6 +100,28 @@ void expect_same_answers(const std::string& path, const Texts& settings) {
     std::vector<int32_t> ids;
     EXPECT_EQ(logits_of(**device, &ids), want);
     EXPECT_EQ(ids, cpu_ids);
+  }
+  if ((*cpu)->store() == nullptr) return;
+  for (const Texts& more :
+       {Texts{"experts.budget=all"}, Texts{"experts.budget=60%"},
+        Texts{"experts.budget=80%", "experts.prefetch=idle", "experts.policy={plugin: lfu}"}}) {
+    SCOPED_TRACE("some on the device, " + more[0]);
+    const Texts all = joined(joined(common, more), room_for_some(path, common, 0.5));
+    const auto device = load_model(path, all);
+    ASSERT_TRUE(device.ok()) << device.status().text();
+    const engine::Plan& plan = (*device)->plan();
+    ASSERT_EQ(plan.experts_lie, engine::ExpertPlace::kBoth) << plan.why_not_there;
+    std::vector<int32_t> ids;
+    EXPECT_EQ(logits_of(**device, &ids), want);
+    EXPECT_EQ(ids, cpu_ids);
+    // Once more, now that experts have come.
+    const experts::Counters before = (*device)->tier()->counters();
+    ids.clear();
+    EXPECT_EQ(logits_of(**device, &ids), want);
+    const experts::Counters after = (*device)->tier()->counters();
+    EXPECT_GT(before.loads, 0u);
+    EXPECT_GT(after.hits, before.hits);
+    EXPECT_GT(after.misses, before.misses);
   }
 }
 
@@ -125,9 +165,10 @@ TEST(Placement, SequencesOfABatchAnswerAsAlone) {
 }
 
 TEST(Placement, WhatIsPlannedForTheDeviceIsWhatIsTaken) {
-  for (const char* place : {kThere, kExpertsHere}) {
-    SCOPED_TRACE(place);
-    const auto model = load_model("models/demo", {kSearch, place});
+  for (const Texts& place :
+       {Texts{kThere}, Texts{kExpertsHere}, room_for_some("models/demo", {}, 0.6)}) {
+    SCOPED_TRACE(place.back());
+    const auto model = load_model("models/demo", joined({kSearch}, place));
     ASSERT_TRUE(model.ok()) << model.status().text();
     const engine::Plan& plan = (*model)->plan();
     const auto context = (*model)->create_context(plan.max_tokens);
@@ -137,34 +178,100 @@ TEST(Placement, WhatIsPlannedForTheDeviceIsWhatIsTaken) {
     EXPECT_EQ(*free + plan.device_memory.total(), plan.device->info().memory_bytes);
     EXPECT_EQ(plan.memory.dense + plan.memory.kv + plan.memory.rope, 0u);
     const uint64_t experts = plan.memory.experts_all;
-    EXPECT_EQ(plan.memory.experts, plan.experts_on_device ? 0 : experts);
-    EXPECT_EQ(plan.device_memory.experts, plan.experts_on_device ? experts : 0);
+    using engine::ExpertPlace;
+    EXPECT_EQ(plan.memory.experts, plan.experts_lie == ExpertPlace::kDevice ? 0 : experts);
+    if (plan.experts_lie == ExpertPlace::kBoth) {
+      EXPECT_EQ(plan.device_memory.experts, plan.device_memory.tier_slots * plan.memory.slot);
+      EXPECT_EQ((*model)->tier()->slots(), plan.device_memory.tier_slots);
+    } else {
+      EXPECT_EQ(plan.device_memory.experts, plan.experts_lie == ExpertPlace::kDevice ? experts : 0);
+    }
   }
 }
 
-TEST(Placement, ExpertsThatDoNotFitStayInTheHostsMemory) {
-  uint64_t room = 0;  // KiB; the plan that tells it has the device as large as it is
-  if (const auto whole = make_plan("models/demo", {kSearch, kThere}); whole.ok()) {
-    room = ((*whole)->device_memory.total() - (*whole)->memory.experts_all / 2) >> 10;
-  }
-  ASSERT_GT(room, 0u);
-  const std::string smaller =
-      "plugins.options={made_up_device: {room_kib: " + std::to_string(room) + "}}";
-  const Texts settings = {kSearch, smaller, "devices.memory=1"};
-  const auto plan = make_plan("models/demo", joined(settings, {"plugins.prefer=[made_up_device]"}));
+TEST(Placement, OfExpertsThatDoNotFitAsManyAsDoComeToTheDevice) {
+  const Texts room = joined({kSearch}, room_for_some("models/demo", {}, 0.5));
+  const auto plan = make_plan("models/demo", room);
   ASSERT_TRUE(plan.ok()) << plan.status().text();
-  ASSERT_NE((*plan)->device, nullptr);
-  EXPECT_FALSE((*plan)->experts_on_device);
-  EXPECT_TRUE((*plan)->why_not_there.starts_with("experts on made_up_device:0: the model needs "))
+  ASSERT_EQ((*plan)->experts_lie, engine::ExpertPlace::kBoth) << (*plan)->why_not_there;
+  const uint64_t all = (*plan)->memory.all_slots();
+  EXPECT_EQ((*plan)->device_memory.tier_slots, all / 2);
+  EXPECT_LE((*plan)->device_memory.total(), (*plan)->device_memory.granted);
+  EXPECT_TRUE(
+      (*plan)->why_not_there.starts_with("all experts on made_up_device:0: the model needs "))
       << (*plan)->why_not_there;
-  const auto dense =
-      make_plan("models/demo", joined(settings, {"placement={dense: made_up_device}"}));
-  ASSERT_TRUE(dense.ok()) << dense.status().text();
-  EXPECT_FALSE((*dense)->experts_on_device);
+
+  // A device that is merely preferred gets them, too; asked for by name, it has to take them all.
+  const Texts settings = {room[0], room[1]};
+  const auto preferred =
+      make_plan("models/demo", joined(settings, {"plugins.prefer=[made_up_device]"}));
+  ASSERT_TRUE(preferred.ok()) << preferred.status().text();
+  EXPECT_EQ((*preferred)->experts_lie, engine::ExpertPlace::kBoth);
   EXPECT_EQ(make_plan("models/demo", joined(settings, {"placement={experts: made_up_device}"}))
                 .status()
                 .code(),
             COLIBRI_OUT_OF_MEMORY);
+}
+
+TEST(Placement, WithoutRoomForAnExpertOfEachLayerAllStayInTheHostsMemory) {
+  const Texts room = room_for_some("models/demo", {}, 0.01);
+  const auto plan = make_plan("models/demo", joined({kSearch}, room));
+  ASSERT_TRUE(plan.ok()) << plan.status().text();
+  EXPECT_EQ((*plan)->experts_lie, engine::ExpertPlace::kHost);
+  EXPECT_NE((*plan)->why_not_there.find("; some of them: one of each layer needs "),
+            std::string::npos)
+      << (*plan)->why_not_there;
+}
+
+// What a sequence gets does not depend on what others, at the same time, bring to the device.
+TEST(Placement, ParallelSequencesOverOneTierAnswerAsAlone) {
+  const Texts settings = {kSearch, "context.max_tokens=64", "threads.count=1"};
+  const auto model =
+      load_model("models/demo", joined(settings, room_for_some("models/demo", settings, 0.4)));
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  ASSERT_NE((*model)->tier(), nullptr);
+  const auto alone = load_model("models/demo", joined(settings, {kReference}));
+  ASSERT_TRUE(alone.ok()) << alone.status().text();
+  std::vector<int32_t> want_ids;
+  const std::vector<float> want = logits_of(**alone, &want_ids);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 3; ++round) {
+        std::vector<int32_t> ids;
+        EXPECT_EQ(logits_of(**model, &ids), want);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// An expert that cannot be read fails its request and no other, and leaves nothing in the tier that
+// was not copied.
+TEST(Placement, AReadThatFailsLeavesTheTierUsable) {
+  const Texts settings = {kSearch, "context.max_tokens=64", "experts.budget=40%"};
+  const auto model =
+      load_model("models/demo", joined(settings, room_for_some("models/demo", settings, 0.4)));
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  std::vector<int32_t> want_ids, ids;
+  const auto alone =
+      load_model("models/demo", joined({kSearch, "context.max_tokens=64"}, {kReference}));
+  ASSERT_TRUE(alone.ok()) << alone.status().text();
+  const std::vector<float> want = logits_of(**alone, &want_ids);
+  const auto context = (*model)->create_context(64);
+  ASSERT_TRUE(context.ok()) << context.status().text();
+  std::vector<float> logits(static_cast<size_t>((*model)->spec().vocabulary));
+  const std::vector<int32_t> prompt = {5, 9, 20, 33, 47};
+  int failures = 0;
+  fault_injection::set_read_fault(
+      [](const std::filesystem::path&, uint64_t, uint64_t) { return -EIO; });
+  for (int i = 0; i < 3; ++i) {
+    failures += (*context)->forward(prompt, engine::LogitsOf::kLast, logits.data()).ok() ? 0 : 1;
+  }
+  fault_injection::set_read_fault({});
+  EXPECT_EQ(failures, 3);
+  EXPECT_EQ(logits_of(**model, &ids), want);
+  EXPECT_EQ(ids, want_ids);
 }
 
 TEST(Placement, AModelThatDoesNotFitIsRefusedOrRunsOnTheCpu) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tier: which experts have a copy in the memory of a device while all of them are at hand in the
+// host's store, and which come to the device in the place of others: every decision, without the
+// memory.
+//
+// An expert that is not there is computed by the host, so nobody ever waits for a copy. Copies cost
+// the bus, and are made for later tokens only: an expert that comes where no slot is free must have
+// been asked for more often than the one that the cache policy gives up for it (the admission of
+// TinyLFU: Einziger, Friedman, Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", 2017),
+// and a visit brings at most one that way. Free slots are first filled evenly over the layers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/experts/policy.h"
+#include "runtime/experts/residency.h"
+#include "runtime/experts/routing_shape.h"
+
+namespace colibri::experts {
+
+// What one visitor has of a tier for one layer of one step. Filled by the Tier; allocates nothing
+// after its constructor.
+struct Stay {
+  struct Place {
+    uint32_t expert = 0;
+    uint32_t slot = 0;
+  };
+
+  explicit Stay(const RoutingShape& shape);
+  // Says that an expert that is coming has been copied, as far as the visitor's queue is concerned.
+  void arrived(size_t index) { copied[index] = 1; }
+
+  std::vector<Place> there;        // leased for computing on the device
+  std::vector<int32_t> elsewhere;  // experts for the host to compute, ascending
+  std::vector<Place> coming;       // of those, the ones to copy to a slot once they are at hand
+  std::vector<uint8_t> copied;     // parallel to coming
+  std::vector<uint32_t> keys;      // asked for
+  std::vector<uint8_t> resident;   // parallel to keys: 1 for those that are there
+};
+
+// Thread-safe.
+class Tier {
+ public:
+  // slots: 1 or more.
+  static Result<std::unique_ptr<Tier>> create(const RoutingShape& shape, uint32_t slots,
+                                              PolicyPlugin policy);
+  Tier(const Tier&) = delete;
+  Tier& operator=(const Tier&) = delete;
+
+  const RoutingShape& shape() const { return shape_; }
+  uint32_t slots() const { return static_cast<uint32_t>(slots_.size()); }
+
+  // Ends the stay, and starts one with distinct experts, ascending. After an error it must end.
+  Status begin(Stay& stay, uint64_t step, uint32_t layer, std::span<const int32_t> experts);
+  // All that the visitor put into its queue has happened: leases end, and what was copied is there
+  // for everybody.
+  void end(Stay& stay);
+
+  // Whether an expert is there or coming.
+  bool has(uint32_t layer, uint32_t expert) const;
+  // hits: of visits that found an expert there; loads: copies.
+  Counters counters() const;
+  // Per key (layer * experts + expert): the visits that asked for it.
+  std::vector<uint64_t> uses() const;
+
+ private:
+  static constexpr uint32_t kAbsent = UINT32_MAX;
+  // Counts of uses are halved after so many steps, so that what was hot once does not stay for ever.
+  static constexpr uint64_t kStepsOfAge = 256;
+  struct Slot {
+    uint32_t key = kAbsent;
+    uint32_t leases = 0;
+    bool ready = false;
+  };
+
+  explicit Tier(const RoutingShape& shape);
+  // With the lock:
+  Status claim(Stay& stay, uint32_t layer);
+  Status exchange(Stay& stay, uint32_t layer);
+  void occupy(Stay& stay, uint32_t layer, uint32_t expert);
+  void vacate(uint32_t slot);
+
+  const RoutingShape shape_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Policy> policy_;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_;
+  std::vector<uint32_t> slot_of_key_;
+  std::vector<uint32_t> filled_;     // per layer: free slots that it took
+  std::vector<uint64_t> evictable_;  // bit per key: ready and not leased
+  std::vector<uint32_t> recent_;     // per key: uses, halved from time to time
+  std::vector<uint64_t> uses_;       // per key, ever
+  uint64_t visits_ = 0;              // since the last halving
+  Counters counters_;
+};
+
+}  // namespace colibri::experts
