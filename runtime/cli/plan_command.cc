@@ -60,16 +60,11 @@ Json operators_of(const engine::Plan& plan) {
 }
 
 std::string experts_place(const engine::Plan& plan) {
-  switch (plan.experts_lie) {
-    case engine::ExpertPlace::kDevice:
-      return "";
-    case engine::ExpertPlace::kHost:
-      return ", experts on the cpu";
-    case engine::ExpertPlace::kBoth:
-      return ", with " + std::to_string(plan.device_memory.tier_slots) + " of " +
-             std::to_string(plan.memory.all_slots()) + " experts, the others on the cpu";
-  }
-  return "";
+  const uint64_t there = plan.device_memory.slots, all = plan.all_experts();
+  if (there == all) return "";
+  if (there == 0) return ", experts on the cpu";
+  return ", with " + std::to_string(there) + " of " + std::to_string(all) +
+         " experts, the others on the cpu";
 }
 
 // null without a device.
@@ -77,8 +72,7 @@ Json device_of(const engine::Plan& plan) {
   if (plan.device == nullptr) return {};
   const engine::DeviceMemoryPlan& there = plan.device_memory;
   return {{"name", plan.device->name()},
-          {"experts", plan.experts_lie == engine::ExpertPlace::kDevice ? plan.memory.all_slots()
-                                                                       : there.tier_slots},
+          {"experts", there.slots},
           {"description", plan.device->info().name},
           {"architecture", plan.device->info().architecture},
           {"memory",
@@ -181,8 +175,8 @@ std::string text(const engine::Plan& plan) {
   line("context", std::to_string(plan.max_tokens) + " tokens, keys and values " +
                       model::codec_name(plan.pipeline.context.kv) + ", prompt in chunks of " +
                       std::to_string(plan.max_rows) + origin(plan, "context.prefill_chunk"));
-  if (memory.slot > 0 && plan.experts_lie == engine::ExpertPlace::kDevice) {
-    line("experts", std::to_string(memory.all_slots()) + " on " + plan.device->name() + ", " +
+  if (plan.layers.routed_layers > 0 && plan.layers.store_layers == 0) {
+    line("experts", std::to_string(plan.device_memory.slots) + " on " + plan.device->name() + ", " +
                         bytes(memory.slot) + " each");
   } else if (memory.slot > 0) {
     line("experts", std::to_string(memory.slots) + " of " + std::to_string(memory.all_slots()) +

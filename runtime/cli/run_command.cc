@@ -70,8 +70,8 @@ Result<Ready> prepare(const RunOptions& options) {
 Status write_records(const RunOptions& options, engine::Model& model) {
   COLIBRI_TRY(model.finish_routes());
   if (options.expert_usage.empty()) return {};
-  const experts::Store& store = *model.store();
-  return write_file(options.expert_usage, experts::usage_text(store.shape(), model.expert_uses()));
+  return write_file(options.expert_usage,
+                    experts::usage_text(model.plan().routing_shape(), model.expert_uses()));
 }
 
 void run(const RunOptions& options, Invocation& invocation) {

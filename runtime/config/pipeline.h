@@ -70,9 +70,20 @@ struct Place {
   bool operator==(const Place& other) const = default;
 };
 
+// Of the weights that the routers choose from.
+struct ExpertPlaces {
+  struct Layers {
+    uint32_t first = 0, last = 0;  // numbers of layers, from 0
+    Place place;
+    std::string key;  // "0-11", as written
+  };
+  std::vector<Layers> layers;  // no layer twice
+  Place others;                // of all other layers
+};
+
 struct Placement {
-  Place experts;  // the weights that the router chooses from
-  Place dense;    // all else
+  ExpertPlaces experts;
+  Place dense;  // all else
 };
 
 // context.max_tokens: auto is the model's own limit, but at most this.

@@ -165,7 +165,8 @@ constexpr Field kPlacement[] = {
         .doc =
             "The experts' weights: all of them on the device of all else, or `cpu`. `auto`: all on "
             "that device if it has the room; else as many as fit, those that are asked for most, "
-            "while the CPU computes the others (docs/devices.md).",
+            "while the CPU computes the others. A map says it of layers, numbered from 0: "
+            "`{ 0-11: cuda, 12-15: cpu }`; other layers are as `auto` (docs/devices.md).",
     }),
     field<&Placement::dense>({
         .name = "dense",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/config/pipeline_types.h"
 
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -129,7 +130,65 @@ void read_placement(const Field& field, const Value& value, const std::string& k
   }
   auto& placement = *static_cast<Placement*>(member);
   read_place(field, value, key, &placement.dense, problems);
-  placement.experts = placement.dense;
+  placement.experts.others = placement.dense;
+}
+
+// ---- placement.experts ----
+
+std::string expert_places_text(const Field& field) {
+  return place_text(field) + "; or a map of layers (0-11), each with one of these";
+}
+
+Json expert_places_json(const Field& field) {
+  return {{"anyOf",
+           {place_json(field),
+            {{"type", "object"},
+             {"patternProperties", {{"^[0-9]{1,5}(-[0-9]{1,5})?$", place_json(field)}}},
+             {"additionalProperties", false}}}}};
+}
+
+// "7" or "0-11"; nullopt if the text is neither.
+std::optional<ExpertPlaces::Layers> layers_of(const std::string& text) {
+  ExpertPlaces::Layers layers;
+  layers.key = text;
+  const size_t dash = std::min(text.find('-'), text.size());
+  const auto number = [](std::string_view digits, uint32_t& to) {
+    const bool is_one = !digits.empty() && digits.size() <= 5;
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), to);
+    return is_one && end.ec == std::errc() && end.ptr == digits.data() + digits.size();
+  };
+  const std::string_view all = text;
+  if (!number(all.substr(0, dash), layers.first)) return {};
+  layers.last = layers.first;
+  if (dash < text.size() && !number(all.substr(dash + 1), layers.last)) return {};
+  return layers.first <= layers.last ? std::optional(layers) : std::nullopt;
+}
+
+void read_expert_places(const Field& field, const Value& value, const std::string& key,
+                        void* member, Problems& problems) {
+  auto& places = *static_cast<ExpertPlaces*>(member);
+  if (!value.is_map()) {
+    read_place(field, value, key, &places.others, problems);
+    return;
+  }
+  Field of_layers = field;
+  of_layers.type = &kPlaceType;
+  for (const Value& child : value.children) {
+    auto layers = layers_of(child.key);
+    if (!layers) {
+      problems.add(
+          child.key_position, key,
+          "expected layers, a number or two with - between (0-11), found " + quote(child.key));
+      continue;
+    }
+    for (const ExpertPlaces::Layers& other : places.layers) {
+      if (layers->last < other.first || layers->first > other.last) continue;
+      problems.add(child.key_position, key,
+                   quote(child.key) + " and " + quote(other.key) + " have layers in common");
+    }
+    read_place(of_layers, child, join(key, child.key), &layers->place, problems);
+    places.layers.push_back(std::move(*layers));
+  }
 }
 
 std::string fraction_text(const Field&) {
@@ -360,6 +419,8 @@ Result<Budget> parse_budget(std::string_view text) {
 constexpr FieldType kBudgetType = {budget_text, budget_json, read_budget};
 constexpr FieldType kPlaceType = {place_text, place_json, read_place};
 constexpr FieldType kPlacementType = {placement_text, place_json, read_placement};
+constexpr FieldType kExpertPlacesType = {expert_places_text, expert_places_json,
+                                         read_expert_places};
 constexpr FieldType kFractionType = {fraction_text, fraction_json, read_fraction};
 constexpr FieldType kQuantizeType = {quantize_text, quantize_json, read_quantize};
 constexpr FieldType kArchitectureType = {architecture_text, name_json, read_name,

@@ -11,6 +11,7 @@ namespace colibri::config {
 
 extern const FieldType kBudgetType;         // Budget
 extern const FieldType kPlaceType;          // Place
+extern const FieldType kExpertPlacesType;   // ExpertPlaces: a place, or a map of layers
 extern const FieldType kPlacementType;      // Placement: a place for all of it, or a map
 extern const FieldType kFractionType;       // double, above 0 and at most 1
 extern const FieldType kQuantizeType;       // Quantize: a preset's name, or a map
@@ -27,6 +28,8 @@ template <>
 inline constexpr const FieldType* kTypeOf<Budget> = &kBudgetType;
 template <>
 inline constexpr const FieldType* kTypeOf<Place> = &kPlaceType;
+template <>
+inline constexpr const FieldType* kTypeOf<ExpertPlaces> = &kExpertPlacesType;
 template <>
 inline constexpr const FieldType* kTypeOf<Placement> = &kPlacementType;
 template <>

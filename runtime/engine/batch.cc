@@ -38,10 +38,9 @@ Batch::Batch(const ForwardParts& parts, PhaseRunner runner)
       v_cache_(k_cache_.size()) {
   sequences_.reserve(k_cache_.size());
   guessed_.reserve(static_cast<size_t>(Workspace::kGuessRows * parts.spec->top_k));
-  if (parts.device != nullptr) on_device_.reserve(static_cast<size_t>(parts.spec->experts));
-  if (parts.tier != nullptr) {
-    stay_ = std::make_unique<experts::Stay>(parts.tier->tier().shape());
-  }
+  if (parts.device_experts == nullptr) return;
+  on_device_.reserve(static_cast<size_t>(parts.spec->experts));
+  stay_ = std::make_unique<experts::Stay>(parts.device_experts->tier().shape());
 }
 
 Status Batch::check(const Chunk& chunk) const {
@@ -85,7 +84,7 @@ Status Batch::forward(std::span<const Chunk> chunks, float* logits, const RunLim
   if (runner_.queue() != nullptr) {
     // Also after a failure: nothing uses the sequences any more.
     Status done = runner_.queue()->wait();
-    if (stay_ != nullptr) parts_.tier->tier().end(*stay_);
+    if (stay_ != nullptr) parts_.device_experts->tier().end(*stay_);
     if (status.ok()) status = std::move(done);
   }
   COLIBRI_TRY(std::move(status));

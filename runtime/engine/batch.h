@@ -10,7 +10,6 @@
 
 #include "runtime/base/status.h"
 #include "runtime/engine/device_experts.h"
-#include "runtime/engine/device_tier.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/limits.h"
 #include "runtime/engine/phase.h"
@@ -33,7 +32,6 @@ struct ForwardParts {
   const RopeTable* rope = nullptr;
   const plugin::Device* device = nullptr;            // that the model lies on; null = none
   const DeviceExperts* device_experts = nullptr;     // null = none lie there
-  const DeviceTier* tier = nullptr;                  // null = no copies of experts lie there
   experts::Store* store = nullptr;                   // null = none lie in the host's memory
   experts::RouteTraceWriter* route_trace = nullptr;  // null = routes are not recorded
   uint32_t kv = COLIBRI_CODEC_F16;
@@ -157,7 +155,8 @@ class Batch {
   // of all else; null = in the store.
   Status run_wave(const Ffn& ffn, std::span<const experts::Visit::Lease> wave, std::byte* there,
                   int64_t rows);
-  Status run_waves_on_device(const RoutedFfn& routed, int64_t rows);
+  // Those of the chosen experts that are there.
+  Status run_on_device(const RoutedFfn& routed, int64_t rows);
   // Copies those of a wave to the device that are to come there.
   Status copy_coming(std::span<const experts::Visit::Lease> wave, uint64_t bytes);
   // The product rows of the host from this one on, to the device's.
@@ -188,7 +187,7 @@ class Batch {
   Routing routing_;
   std::unique_ptr<experts::Visit> visit_;         // null = there is no store
   std::vector<int32_t> guessed_;                  // experts of the next layer, the likeliest first
-  std::unique_ptr<experts::Stay> stay_;           // null = there is no tier
+  std::unique_ptr<experts::Stay> stay_;           // null = none lie on a device
   std::vector<experts::Visit::Lease> on_device_;  // the wave of a layer's experts that lie there
   std::vector<colibri_tensor> weights_, biases_;  // of the groups of one product
   // Of the pass: its rows, how many logits are wanted, its contexts, and their caches of the layer

@@ -2,6 +2,7 @@
 #include "runtime/engine/expert_files.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "runtime/engine/weights.h"
@@ -12,12 +13,13 @@ namespace colibri::engine {
 // Reads experts as the ExpertFiles say.
 class ExpertFiles::Source final : public experts::ExpertSource {
  public:
-  explicit Source(const ExpertFiles& files) : files_(files) {}
+  // layers: by the number that they are asked for by.
+  Source(const ExpertFiles& files, std::vector<uint32_t> layers)
+      : files_(files), layers_(std::move(layers)) {}
 
   Status load(uint32_t layer, uint32_t expert, std::byte* slot, std::byte* staging) const override {
     if (!files_.bundles()) {
-      return load_expert(*files_.source_, files_.weights(layer, expert), files_.placed(layer), slot,
-                         staging);
+      return load_expert(*files_.source_, weights(layer, expert), placed(layer), slot, staging);
     }
     const auto from = extent(layer, expert);
     COLIBRI_TRY(from->file->read(from->offset, slot, from->bytes));
@@ -28,27 +30,43 @@ class ExpertFiles::Source final : public experts::ExpertSource {
   }
 
   std::optional<Extent> extent(uint32_t layer, uint32_t expert) const override {
-    const auto found = bundle_extent(files_.weights(layer, expert), files_.placed(layer));
+    const auto found = bundle_extent(weights(layer, expert), placed(layer));
     if (!found) return std::nullopt;
     const File& file =
         files_.direct() ? *files_.direct_[found->file] : files_.source_->files().file(found->file);
     return Extent{&file, found->offset, found->bytes};
   }
 
-  uint32_t parts() const override { return bundle_parts(files_.placed(0)); }
+  uint32_t parts() const override { return bundle_parts(placed(0)); }
 
   Status check(uint32_t layer, uint32_t expert, uint32_t part,
                const std::byte* slot) const override {
-    return check_bundle_part(*files_.source_, files_.weights(layer, expert), files_.placed(layer),
-                             part, slot);
+    return check_bundle_part(*files_.source_, weights(layer, expert), placed(layer), part, slot);
   }
 
  private:
+  const model::FfnSpec& weights(uint32_t layer, uint32_t expert) const {
+    return files_.weights(layers_[layer], expert);
+  }
+  const Ffn& placed(uint32_t layer) const { return files_.placed(layers_[layer]); }
+
   const ExpertFiles& files_;
+  const std::vector<uint32_t> layers_;
 };
 
 std::unique_ptr<experts::ExpertSource> ExpertFiles::source() const {
-  return std::make_unique<Source>(*this);
+  std::vector<uint32_t> all(layer_of_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return std::make_unique<Source>(*this, std::move(all));
+}
+
+std::unique_ptr<experts::ExpertSource> ExpertFiles::store_source() const {
+  std::vector<uint32_t> of_store;
+  for (const size_t layer : layer_of_) {
+    const RoutedFfn& routed = *layers_->layers[layer].routed;
+    if (routed.place != experts::ExpertPlace::kDevice) of_store.push_back(routed.index);
+  }
+  return std::make_unique<Source>(*this, std::move(of_store));
 }
 
 bool ExpertFiles::find_bundles() const {

@@ -35,8 +35,10 @@ class ExpertFiles {
   // "io_uring, direct, up to 16 at once; an expert is one read"
   std::string text() const;
 
-  // For the store. This object, source, spec and layers must live longer.
+  // Of all layers with experts, or as the store numbers those whose experts it has. This object,
+  // source, spec and layers must live longer.
   std::unique_ptr<experts::ExpertSource> source() const;
+  std::unique_ptr<experts::ExpertSource> store_source() const;
 
  private:
   class Source;
@@ -55,7 +57,7 @@ class ExpertFiles {
   const model::ModelSource* source_;
   const model::ModelSpec* spec_;
   const Layers* layers_;
-  std::vector<size_t> layer_of_;  // by the store's number of a layer
+  std::vector<size_t> layer_of_;  // by number among the layers with experts
   bool bundles_ = false;
   std::vector<std::optional<File>> direct_;  // by file; empty = reads go through the page cache
   experts::Reading reading_;

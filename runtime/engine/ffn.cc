@@ -8,6 +8,9 @@
 #include "runtime/engine/batch.h"
 
 namespace colibri::engine {
+
+using experts::ExpertPlace;
+
 namespace {
 
 const float* values(const Placed* placed) {
@@ -37,7 +40,7 @@ Status Batch::feed_forward(const Layer& layer, const Layer* next, int64_t rows, 
   COLIBRI_TRY(runner_.run_light(rows, {{layer.quantize_ffn_input, &prepare}}));
   if (layer.routed) COLIBRI_TRY(choose_experts(*layer.routed, rows, step));
   if (layer.routed && next != nullptr && next->routed && rows <= Workspace::kGuessRows &&
-      visit_ != nullptr && visit_->guesses()) {
+      next->routed->place != ExpertPlace::kDevice && visit_ != nullptr && visit_->guesses()) {
     COLIBRI_TRY(guess_experts(*next, rows));
   }
   // A shared expert computes while missing ones are read.
@@ -102,21 +105,21 @@ Status Batch::guess_experts(const Layer& next, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
       const int32_t expert = work_.guess.chosen.host[row * top_k + rank];
       if (std::find(guessed_.begin(), guessed_.end(), expert) != guessed_.end()) continue;
-      if (parts_.tier != nullptr &&
-          parts_.tier->tier().has(next.routed->index, static_cast<uint32_t>(expert))) {
+      if (parts_.device_experts != nullptr &&
+          parts_.device_experts->tier().has(next.routed->index, static_cast<uint32_t>(expert))) {
         continue;
       }
       guessed_.push_back(expert);
     }
   }
-  visit_->expect(next.routed->index, guessed_);
+  visit_->expect(next.routed->store_layer, guessed_);
   return {};
 }
 
 Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t step) {
   COLIBRI_TRY(
       choose(routed, work_.normed.view(rows), work_.normed_prepared.view(rows), work_.choice));
-  if (parts_.place() == PassPlace::kDeviceButExperts) {
+  if (parts_.place() == PassPlace::kDeviceButExperts && routed.place != ExpertPlace::kDevice) {
     const bool integers = prepared(*routed.expert.gate);
     COLIBRI_TRY(
         fetch_later((integers ? work_.normed_prepared : work_.normed).view(rows),
@@ -129,11 +132,14 @@ Status Batch::choose_experts(const RoutedFfn& routed, int64_t rows, uint64_t ste
         parts_.route_trace->record(step, routed.index, static_cast<uint32_t>(rows), chosen));
   }
   routing_.begin(chosen, rows);
+  std::span<const int32_t> here = routing_.distinct();
+  if (stay_ != nullptr) {
+    // The queue was waited for when the choice was fetched.
+    COLIBRI_TRY(parts_.device_experts->tier().begin(*stay_, step, routed.index, here));
+    here = stay_->elsewhere;
+  }
   if (visit_ == nullptr) return {};
-  if (stay_ == nullptr) return visit_->begin(step, routed.index, routing_.distinct());
-  // The queue was waited for when the choice was fetched.
-  COLIBRI_TRY(parts_.tier->tier().begin(*stay_, step, routed.index, routing_.distinct()));
-  if (!stay_->elsewhere.empty()) return visit_->begin(step, routed.index, stay_->elsewhere);
+  if (!here.empty()) return visit_->begin(step, routed.store_layer, here);
   visit_->end();
   return {};
 }
@@ -159,21 +165,15 @@ Status Batch::run_wave(const Ffn& ffn, std::span<const experts::Visit::Lease> wa
                   work_.inner, there});
 }
 
-Status Batch::run_waves_on_device(const RoutedFfn& routed, int64_t rows) {
+Status Batch::run_on_device(const RoutedFfn& routed, int64_t rows) {
+  if (stay_ == nullptr || stay_->there.empty()) return {};
+  const DeviceExperts& experts = *parts_.device_experts;
   on_device_.clear();
-  if (stay_ != nullptr) {
-    std::byte* const memory = parts_.tier->memory();
-    for (const experts::Stay::Place& place : stay_->there) {
-      on_device_.push_back({place.expert, memory + parts_.tier->offset(place.slot)});
-    }
-    return on_device_.empty() ? Status() : run_wave(routed.tier_expert, on_device_, memory, rows);
+  for (const experts::Stay::Place& place : stay_->there) {
+    on_device_.push_back({place.expert, experts.memory() + experts.offset(place.slot)});
   }
-  if (parts_.device_experts == nullptr) return {};
-  for (const int32_t expert : routing_.distinct()) {
-    const auto number = static_cast<uint32_t>(expert);
-    on_device_.push_back({number, parts_.device_experts->bundle(routed.index, number)});
-  }
-  return run_wave(routed.expert, on_device_, parts_.device_experts->memory(), rows);
+  const Ffn& ffn = routed.place == ExpertPlace::kDevice ? routed.expert : routed.tier_expert;
+  return run_wave(ffn, on_device_, experts.memory(), rows);
 }
 
 Status Batch::copy_coming(std::span<const experts::Visit::Lease> wave, uint64_t bytes) {
@@ -181,8 +181,9 @@ Status Batch::copy_coming(std::span<const experts::Visit::Lease> wave, uint64_t 
     for (size_t i = 0; i < stay_->coming.size(); ++i) {
       const experts::Stay::Place& place = stay_->coming[i];
       if (place.expert != lease.expert) continue;
-      COLIBRI_TRY(runner_.queue()->copy_in(parts_.tier->memory(), parts_.tier->offset(place.slot),
-                                           lease.data, bytes));
+      const DeviceExperts& there = *parts_.device_experts;
+      COLIBRI_TRY(
+          runner_.queue()->copy_in(there.memory(), there.offset(place.slot), lease.data, bytes));
       stay_->arrived(i);
     }
   }
@@ -198,7 +199,7 @@ Status Batch::copy_rows_there(int64_t first, int64_t rows) {
 
 Status Batch::run_experts(const RoutedFfn& routed, int64_t rows) {
   // What is on a device computes there while the host does the others.
-  COLIBRI_TRY(run_waves_on_device(routed, rows));
+  COLIBRI_TRY(run_on_device(routed, rows));
   const int64_t there = routing_.rows();
   while (visit_ != nullptr) {
     COLIBRI_ASSIGN(const auto wave, next_wave());

@@ -23,12 +23,13 @@ Attributes attributes() {
 class LayerPlanner {
  public:
   LayerPlanner(const model::ModelSpec& spec, const config::Quantize& quantize, uint32_t kv,
-               int64_t max_rows, bool tier, OperatorSet& operators)
+               int64_t max_rows, std::span<const experts::ExpertPlace> places,
+               OperatorSet& operators)
       : spec_(spec),
         quantize_(quantize),
         kv_(kv),
         max_rows_(max_rows),
-        tier_(tier),
+        places_(places),
         operators_(operators) {}
 
   Result<Layers> plan();
@@ -73,7 +74,7 @@ class LayerPlanner {
   const config::Quantize& quantize_;
   const uint32_t kv_;
   const int64_t max_rows_;
-  const bool tier_;
+  const std::span<const experts::ExpertPlace> places_;  // by layer with experts
   OperatorSet& operators_;
   Packing vector_packing_;  // of a norm's weight; every model has one
   Layers made_;

@@ -139,8 +139,9 @@ Result<Layers> LayerPlanner::plan() {
 }
 
 Result<Layers> plan_layers(const model::ModelSpec& spec, const config::Quantize& quantize,
-                           uint32_t kv, int64_t max_rows, bool tier, OperatorSet& operators) {
-  return LayerPlanner(spec, quantize, kv, max_rows, tier, operators).plan();
+                           uint32_t kv, int64_t max_rows,
+                           std::span<const experts::ExpertPlace> places, OperatorSet& operators) {
+  return LayerPlanner(spec, quantize, kv, max_rows, places, operators).plan();
 }
 
 }  // namespace colibri::engine

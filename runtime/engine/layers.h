@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/base/codec_facts.h"
@@ -13,6 +14,7 @@
 #include "runtime/config/pipeline.h"
 #include "runtime/engine/operator.h"
 #include "runtime/engine/rows.h"
+#include "runtime/experts/tier.h"
 #include "runtime/model/spec.h"
 
 namespace colibri::engine {
@@ -86,12 +88,14 @@ struct Ffn {
 
 // The ffn of a layer with experts.
 struct RoutedFfn {
-  uint32_t index = 0;  // of the layer among those with experts: the store's number for it
-  Linear router;       // to logits
+  uint32_t index = 0;  // of the layer among those with experts
+  experts::ExpertPlace place = experts::ExpertPlace::kHost;
+  uint32_t store_layer = 0;  // the store's number for it; none if it is on a device only
+  Linear router;             // to logits
   const Operator* choose = nullptr;
   const Placed* select_bias = nullptr;
   Ffn expert;
-  Ffn tier_expert;  // its operators on the device that holds copies of bundles; null = none does
+  Ffn tier_expert;  // the same on a device, if they are in both places
   uint64_t bundle_bytes = 0;
   const Operator* combine = nullptr;  // of the experts' rows with the residual
   Linear shared_gate;
@@ -125,12 +129,14 @@ struct Layers {
   uint64_t dense_bytes = 0;
   uint64_t bundle_bytes = 0;  // of the largest expert
   uint32_t routed_layers = 0;
+  uint32_t store_layers = 0;  // of those, with experts in the store
 };
 
 // Chooses an operator for everything a layer does and places all weights. max_rows: rows of one
-// forward pass; kv: codec of the key-value cache; tier: whether a device computes copies of experts
-// that lie in the host's memory. [setup]
+// forward pass; kv: codec of the key-value cache; places: of the experts, by layer among those with
+// experts. [setup]
 Result<Layers> plan_layers(const model::ModelSpec& spec, const config::Quantize& quantize,
-                           uint32_t kv, int64_t max_rows, bool tier, OperatorSet& operators);
+                           uint32_t kv, int64_t max_rows,
+                           std::span<const experts::ExpertPlace> places, OperatorSet& operators);
 
 }  // namespace colibri::engine

@@ -20,14 +20,13 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
   plugin::DeviceQueue* const to = queue ? &*queue : nullptr;
   COLIBRI_ASSIGN(model->rope_, RopeTable::create(made.spec.rope, made.max_tokens, to));
   COLIBRI_ASSIGN(model->dense_, load_dense(*made.source, made.spec, made.layers, *pool, to));
-  if (made.experts_lie != ExpertPlace::kDevice) {
-    COLIBRI_TRY(model->load_experts(*pool));
-  } else if (made.expert_files) {
-    COLIBRI_ASSIGN(
-        DeviceExperts experts,
-        DeviceExperts::load(made.device_experts(), *made.expert_files->source(), *pool, *to));
+  if (made.device_memory.slots > 0) {
+    COLIBRI_ASSIGN(DeviceExperts experts,
+                   DeviceExperts::load(made.device_experts(), *made.expert_files->source(),
+                                       model->policy_plugin(), *pool, *to));
     model->device_experts_.emplace(std::move(experts));
   }
+  COLIBRI_TRY(model->load_experts(*pool));
   // What was read does not stay in memory twice where memory is short.
   if (model->store_ != nullptr && !model->store_->holds_all()) made.source->files().drop_cache();
   return model;
@@ -35,15 +34,10 @@ Result<std::unique_ptr<Model>> Model::load(std::unique_ptr<Plan> plan) {
 
 Status Model::load_experts(ThreadPool& pool) {
   const Plan& plan = *plan_;
-  if (plan.layers.routed_layers == 0) return {};
-  if (plan.experts_lie == ExpertPlace::kBoth) {
-    COLIBRI_ASSIGN(DeviceTier tier,
-                   DeviceTier::create(*plan.device, plan.device_tier(), policy_plugin()));
-    tier_.emplace(std::move(tier));
-  }
-  COLIBRI_ASSIGN(store_,
-                 experts::Store::create(plan.store_shape(), plan.memory.experts, policy_plugin(),
-                                        plan.expert_files->source(), plan.expert_files->reading()));
+  if (plan.layers.store_layers == 0) return {};
+  COLIBRI_ASSIGN(store_, experts::Store::create(plan.store_shape(), plan.memory.experts,
+                                                policy_plugin(), plan.expert_files->store_source(),
+                                                plan.expert_files->reading()));
   return store_->holds_all() ? store_->load_all(pool) : Status();
 }
 
@@ -54,7 +48,7 @@ experts::PolicyPlugin Model::policy_plugin() const {
 }
 
 std::vector<uint64_t> Model::expert_uses() const {
-  return tier_ ? tier_->tier().uses() : store_->uses();
+  return device_experts_ ? device_experts_->tier().uses() : store_->uses();
 }
 
 Status Model::check_store(const char* lacking) const {
@@ -71,8 +65,8 @@ Status Model::set_expert_budget(uint64_t bytes) {
 
 Status Model::record_routes(const std::filesystem::path& path) {
   COLIBRI_TRY(check_store("there are no routes to record"));
-  const experts::StoreShape& shape = store_->shape();
-  COLIBRI_ASSIGN(route_trace_, experts::RouteTraceWriter::create(path, shape, shape.slot_bytes));
+  COLIBRI_ASSIGN(route_trace_, experts::RouteTraceWriter::create(path, plan_->routing_shape(),
+                                                                 plan_->memory.slot));
   return {};
 }
 
@@ -87,7 +81,6 @@ ForwardParts Model::forward_parts() const {
   parts.rope = &rope_;
   parts.device = plan_->device.get();
   parts.device_experts = device_experts_ ? &*device_experts_ : nullptr;
-  parts.tier = tier_ ? &*tier_ : nullptr;
   parts.store = store_.get();
   parts.route_trace = route_trace_.get();
   parts.kv = plan_->pipeline.context.kv;

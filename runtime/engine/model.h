@@ -12,7 +12,6 @@
 #include "runtime/engine/block.h"
 #include "runtime/engine/context.h"
 #include "runtime/engine/device_experts.h"
-#include "runtime/engine/device_tier.h"
 #include "runtime/engine/plan.h"
 #include "runtime/engine/rope_table.h"
 #include "runtime/engine/sampling.h"
@@ -36,9 +35,9 @@ class Model {
   // null = no layer has experts, or all experts lie on a device.
   const experts::Store* store() const { return store_.get(); }
 
-  // Of the experts that a device holds beside the store; null = there are none.
-  const experts::Tier* tier() const { return tier_ ? &tier_->tier() : nullptr; }
-  // Per key (layer * experts + expert) of a store(): the visits that asked for it. [any]
+  // Of the experts that a device holds; null = it holds none.
+  const experts::Tier* tier() const { return device_experts_ ? &device_experts_->tier() : nullptr; }
+  // Per key (layer * experts + expert) of plan().routing_shape(): the visits that asked for it. [any]
   std::vector<uint64_t> expert_uses() const;
 
   // Why there is no store(), and so: `lacking`. [any]
@@ -72,7 +71,6 @@ class Model {
   Block dense_;
   RopeTable rope_;
   std::optional<DeviceExperts> device_experts_;
-  std::optional<DeviceTier> tier_;
   std::unique_ptr<experts::Store> store_;
   std::unique_ptr<experts::RouteTraceWriter> route_trace_;  // null = routes are not recorded
 };

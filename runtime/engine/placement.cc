@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the model lies and is computed: on the CPU, on one device, or on a device all but the experts.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -14,6 +15,7 @@ namespace colibri::engine {
 namespace {
 
 using config::Place;
+using experts::ExpertPlace;
 
 // Whether the pipeline names the plugin as one that it wants. No device that nobody named is used:
 // its answer may have bytes of its own, and the kernels of `cuda` have never run on a GPU.
@@ -32,17 +34,21 @@ bool is_lack(const Status& status) {
 }  // namespace
 
 Status Plan::place_model() {
-  const Place& experts = pipeline.placement.experts;
   Place dense = pipeline.placement.dense;
-  const bool follows = experts.kind == Place::Kind::kDevice && dense.kind == Place::Kind::kAuto;
-  if (follows) dense = experts;
-  if (experts.kind == Place::Kind::kDevice && dense != experts) {
-    return unsupported(pipeline.place("placement.experts") +
-                       ": experts lie on the device of all else (placement.dense), or on the CPU");
-  }
+  const char* part = "placement.dense";
+  // A device of experts is that of all else.
+  COLIBRI_TRY(for_each_expert_place([&](const Place& experts, const char* key) -> Status {
+    if (experts.kind != Place::Kind::kDevice || experts == dense) return {};
+    if (dense.kind == Place::Kind::kAuto) {
+      dense = experts;
+      part = "placement.experts";
+      return {};
+    }
+    return unsupported(pipeline.place(key) + ": experts lie on the device of all else (" + part +
+                       "), or on the CPU");
+  }));
   if (dense.kind == Place::Kind::kCpu) return place_on(nullptr, ExpertPlace::kHost);
   if (dense.kind == Place::Kind::kAuto) return try_devices();
-  const char* const part = follows ? "placement.experts" : "placement.dense";
   const bool is_map = pipeline.effective.at(part) != nullptr;
   const std::string place = pipeline.place(is_map ? part : "placement");
   auto plugin = registry->find(plugin::kDeviceInterface, dense.plugin);
@@ -54,6 +60,21 @@ Status Plan::place_model() {
   }
   COLIBRI_ASSIGN(auto where, plugin::Device::open(std::move(*plugin), dense.device));
   return place_around(std::move(where)).at(place);
+}
+
+Status Plan::for_each_expert_place(
+    const std::function<Status(const config::Place&, const char*)>& check) const {
+  const config::ExpertPlaces& experts = pipeline.placement.experts;
+  COLIBRI_TRY(check(experts.others, "placement.experts"));
+  for (const config::ExpertPlaces::Layers& layers_there : experts.layers) {
+    const std::string key = "placement.experts." + layers_there.key;
+    if (layers_there.last >= spec.layers.size()) {
+      return invalid_argument(pipeline.place(key) + ": the model has " +
+                              std::to_string(spec.layers.size()) + " layers, numbered from 0");
+    }
+    COLIBRI_TRY(check(layers_there.place, key.c_str()));
+  }
+  return {};
 }
 
 // The first device that takes the model, or all of it but the experts; else the CPU.
@@ -76,12 +97,13 @@ Status Plan::try_devices() {
   return place_on(nullptr, ExpertPlace::kHost);
 }
 
-// On the device, with the experts where they are wanted: there, or as many of them as fit, or none.
+// On the device, with the experts where they are wanted. Those that may lie anywhere: all of them
+// there, or as many as fit, or none.
 Status Plan::place_around(const std::shared_ptr<const plugin::Device>& where) {
-  const Place::Kind experts = pipeline.placement.experts.kind;
-  if (experts == Place::Kind::kCpu) return place_on(where, ExpertPlace::kHost);
+  const Place::Kind others = pipeline.placement.experts.others.kind;
+  if (others == Place::Kind::kCpu) return place_on(where, ExpertPlace::kHost);
   Status whole = place_on(where, ExpertPlace::kDevice);
-  if (experts == Place::Kind::kDevice || layers.routed_layers == 0 || !is_lack(whole)) return whole;
+  if (others == Place::Kind::kDevice || layers.routed_layers == 0 || !is_lack(whole)) return whole;
   std::string why = "all experts on " + where->name() + ": " + whole.text();
   if (Status some = place_on(where, ExpertPlace::kBoth); is_lack(some)) {
     COLIBRI_TRY(place_on(where, ExpertPlace::kHost));
@@ -93,14 +115,31 @@ Status Plan::place_around(const std::shared_ptr<const plugin::Device>& where) {
   return {};
 }
 
+void Plan::place_experts(ExpertPlace others) {
+  expert_places.clear();
+  for (uint32_t layer = 0; layer < spec.layers.size(); ++layer) {
+    if (!spec.layers[layer].routed()) continue;
+    ExpertPlace place = others;
+    for (const config::ExpertPlaces::Layers& of : pipeline.placement.experts.layers) {
+      if (layer < of.first || layer > of.last || of.place.kind == Place::Kind::kAuto) continue;
+      place = of.place.kind == Place::Kind::kCpu ? ExpertPlace::kHost : ExpertPlace::kDevice;
+    }
+    expert_places.push_back(place);
+  }
+}
+
+uint32_t Plan::layers_with_experts(ExpertPlace place) const {
+  return static_cast<uint32_t>(std::count(expert_places.begin(), expert_places.end(), place));
+}
+
 Status Plan::place_on(std::shared_ptr<const plugin::Device> where, ExpertPlace experts) {
   expert_files.reset();
   operators.reset();
   expert_chooser.reset();
   device_memory = {};
   device = std::move(where);
-  experts_lie = experts;
-  if (experts == ExpertPlace::kBoth) COLIBRI_TRY(check_tier());
+  place_experts(experts);
+  if (layers_with_experts(ExpertPlace::kBoth) > 0) COLIBRI_TRY(check_tier());
   COLIBRI_TRY(plan_operators());
   return plan_memory();
 }
@@ -124,32 +163,26 @@ experts::RoutingShape Plan::routing_shape() const {
           static_cast<uint32_t>(spec.top_k)};
 }
 
-DeviceTier::Shape Plan::device_tier() const {
-  return {routing_shape(), static_cast<uint32_t>(device_memory.tier_slots), memory.slot};
-}
-
 DeviceExperts::Shape Plan::device_experts() const {
-  return {layers.routed_layers, static_cast<uint32_t>(spec.experts), memory.slot,
-          staging_bytes(spec, layers)};
+  return {routing_shape(), expert_places, static_cast<uint32_t>(device_memory.shared_slots),
+          memory.slot, staging_bytes(spec, layers)};
 }
 
 Status Plan::plan_device_memory() {
+  const uint64_t all = routing_shape().keys() * memory.slot;
   const config::Budget& wanted = pipeline.experts.budget;
-  const uint64_t budget = wanted.kind == config::Budget::Kind::kAuto
-                              ? memory.experts_all
-                              : wanted.of(memory.experts_all);
-  const bool all_there = experts_lie == ExpertPlace::kDevice;
-  if (all_there && budget < memory.experts_all) {
+  if (layers.store_layers == 0 && wanted.kind != config::Budget::Kind::kAuto &&
+      wanted.of(all) < all) {
     return unsupported(pipeline.place("experts.budget") + ": a device holds all experts, " +
-                       human_bytes(memory.experts_all) + ", and the budget is " +
-                       human_bytes(budget));
+                       human_bytes(all) + ", and the budget is " + human_bytes(wanted.of(all)));
   }
   const Workspace::Bytes work = Workspace::bytes(
-      spec, max_rows,
-      all_there || memory.experts_all == 0 ? PassPlace::kDevice : PassPlace::kDeviceButExperts);
+      spec, max_rows, layers.store_layers == 0 ? PassPlace::kDevice : PassPlace::kDeviceButExperts);
+  const uint32_t fixed_layers = layers_with_experts(ExpertPlace::kDevice);
   DeviceMemoryPlan& there = device_memory;
   there.dense = layers.dense_bytes;
-  there.experts = all_there ? memory.experts_all : 0;
+  there.slots = static_cast<uint64_t>(spec.experts) * fixed_layers;
+  there.experts = there.slots * memory.slot;
   there.rope = RopeTable::bytes(spec.rope, max_tokens);
   there.kv =
       static_cast<uint64_t>(sequences) * KvCache::bytes(spec, pipeline.context.kv, max_tokens);
@@ -160,9 +193,8 @@ Status Plan::plan_device_memory() {
   memory.workspace = work.host;
   // Weights pass through the host: the dense ones one after another, then an expert a thread.
   memory.scratch +=
-      std::max(largest_weight(layers), all_there ? threads * memory.slot : uint64_t{0});
-  if (experts_lie == ExpertPlace::kBoth) return plan_tier_memory();
-  if (there.total() <= there.granted) return {};
+      std::max(largest_weight(layers), fixed_layers > 0 ? threads * memory.slot : uint64_t{0});
+  if (there.total() <= there.granted) return plan_shared_slots();
   return out_of_memory("the model needs " + human_bytes(there.total()) + " (experts " +
                        human_bytes(there.experts) + ", other weights " + human_bytes(there.dense) +
                        ", key-value cache " + human_bytes(there.kv) + ", working memory " +
@@ -171,18 +203,20 @@ Status Plan::plan_device_memory() {
                        " of the " + human_bytes(free) + " that are free there");
 }
 
-Status Plan::plan_tier_memory() {
+// What is left goes to copies of experts.
+Status Plan::plan_shared_slots() {
+  const uint64_t sharing = layers_with_experts(ExpertPlace::kBoth);
+  if (sharing == 0) return {};
   DeviceMemoryPlan& there = device_memory;
-  const uint64_t others = there.total();
-  const uint64_t room = there.granted > others ? (there.granted - others) / memory.slot : 0;
-  if (room < layers.routed_layers) {
-    return out_of_memory(
-        "one of each layer needs " + human_bytes(layers.routed_layers * memory.slot) +
-        ", and beside the " + human_bytes(others) + " of all else " +
-        human_bytes(there.granted > others ? there.granted - others : 0) + " are left");
+  const uint64_t left = there.granted - there.total();
+  if (left < sharing * memory.slot) {
+    return out_of_memory("one of each layer needs " + human_bytes(sharing * memory.slot) +
+                         ", and beside the " + human_bytes(there.total()) + " of all else " +
+                         human_bytes(left) + " are left");
   }
-  there.tier_slots = std::min(room, memory.all_slots());
-  there.experts = there.tier_slots * memory.slot;
+  there.shared_slots = std::min(left / memory.slot, sharing * static_cast<uint64_t>(spec.experts));
+  there.slots += there.shared_slots;
+  there.experts = there.slots * memory.slot;
   return {};
 }
 

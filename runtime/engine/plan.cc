@@ -92,14 +92,14 @@ Status Plan::plan_operators() {
                                             device == nullptr ? nullptr : device->plugin());
   if (!made.ok()) return made.status();
   chooser.emplace(std::move(*made));
-  if (device != nullptr && experts_lie != ExpertPlace::kDevice) {
+  if (device != nullptr) {
     auto of_experts = plugin::KernelChooser::create(*registry, pipeline.plugins.operators);
     if (!of_experts.ok()) return of_experts.status();
     expert_chooser.emplace(std::move(*of_experts));
   }
   operators.emplace(*chooser, expert_chooser ? *expert_chooser : *chooser);
   COLIBRI_ASSIGN(layers, plan_layers(spec, pipeline.model.quantize, pipeline.context.kv, max_rows,
-                                     experts_lie == ExpertPlace::kBoth, *operators));
+                                     expert_places, *operators));
   if (layers.routed_layers == 0) return {};
   auto files =
       ExpertFiles::open(*source, spec, layers, pipeline.experts.io, static_cast<unsigned>(threads));
@@ -113,7 +113,7 @@ Status Plan::plan_memory() {
   memory.process = machine::resident_bytes();
   memory.available = profile.memory_available;
   memory.slot = align_up(layers.bundle_bytes, kDirectAlignment);
-  memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.routed_layers * memory.slot;
+  memory.experts_all = static_cast<uint64_t>(spec.experts) * layers.store_layers * memory.slot;
   const uint64_t staging = staging_bytes(spec, layers);
   memory.scratch = threads * (operators->scratch_bytes(false) + staging);
   if (device != nullptr) {
@@ -126,7 +126,6 @@ Status Plan::plan_memory() {
     const Workspace::Bytes work = Workspace::bytes(spec, max_rows, PassPlace::kCpu);
     memory.workspace = work.rows + work.host;
   }
-  if (experts_lie == ExpertPlace::kDevice) return {};
   return plan_experts();
 }
 
@@ -160,6 +159,7 @@ uint64_t Plan::bytes_per_token() const {
 
 experts::StoreShape Plan::store_shape() const {
   experts::StoreShape shape = {routing_shape(), memory.slot};
+  shape.layers = layers.store_layers;
   if (!expert_files->bundles()) shape.staging_bytes = staging_bytes(spec, layers);
   if (pipeline.experts.prefetch == config::Prefetch::kIdle) shape.ahead = kReadAhead;
   return shape;

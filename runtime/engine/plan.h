@@ -4,15 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/status.h"
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
 #include "runtime/engine/device_experts.h"
-#include "runtime/engine/device_tier.h"
 #include "runtime/engine/expert_files.h"
 #include "runtime/engine/layers.h"
 #include "runtime/engine/operator.h"
@@ -30,13 +31,14 @@ namespace colibri::engine {
 // Bytes, exact: what will be allocated on the device that the model is placed on.
 struct DeviceMemoryPlan {
   uint64_t dense = 0;
-  uint64_t experts = 0;  // all of them, a tier's, or none
+  uint64_t experts = 0;  // those of some layers, and copies of others'
   uint64_t rope = 0;
   uint64_t kv = 0;
   uint64_t workspace = 0;
   uint64_t scratch = 0;
-  uint64_t tier_slots = 0;  // experts that have a copy there while the host has all
-  uint64_t granted = 0;     // devices.memory of what is free there now
+  uint64_t slots = 0;         // experts that it holds
+  uint64_t shared_slots = 0;  // of them, copies of those that the host has, too
+  uint64_t granted = 0;       // devices.memory of what is free there now
 
   uint64_t total() const { return dense + experts + rope + kv + workspace + scratch; }
 };
@@ -46,7 +48,7 @@ struct DeviceMemoryPlan {
 struct MemoryPlan {
   uint64_t process = 0;      // in memory already: the program, plugins, tokenizer, file headers
   uint64_t dense = 0;        // weights outside of experts
-  uint64_t experts_all = 0;  // the arena that would hold every expert
+  uint64_t experts_all = 0;  // the arena that would hold every expert of the store
   uint64_t experts = 0;      // what the budget grants: the arena, and what is read ahead
   uint64_t slot = 0;         // of it, one expert
   uint64_t slots = 0;        // of it, experts that stay
@@ -61,15 +63,8 @@ struct MemoryPlan {
   uint64_t total() const { return besides_experts() + experts; }
   // What the process will have in memory at most, once the context is full.
   uint64_t peak() const { return process + total(); }
-  // Experts that the model has in all layers together.
+  // Experts that the store has to do with.
   uint64_t all_slots() const { return slot == 0 ? 0 : experts_all / slot; }
-};
-
-// Where the experts of a model lie that lies on a device.
-enum class ExpertPlace {
-  kHost,    // in the host's memory, or on its disk
-  kDevice,  // on the device, all of them
-  kBoth,    // as kHost, and as many as fit on the device, too, where they are computed then
 };
 
 class Plan {
@@ -92,8 +87,8 @@ class Plan {
   model::ModelSpec spec;
   std::unique_ptr<Tokenizer> tokenizer;  // null = the model has none
   std::unique_ptr<plugin::Instance> policy;
-  std::shared_ptr<const plugin::Device> device;  // that the model lies on; null = none
-  ExpertPlace experts_lie = ExpertPlace::kHost;
+  std::shared_ptr<const plugin::Device> device;     // that the model lies on; null = none
+  std::vector<experts::ExpertPlace> expert_places;  // by layer with experts
   // What `placement: auto` looked for, did not find, and why; empty = it found all.
   std::string why_not_there;
   std::optional<plugin::KernelChooser> chooser;
@@ -112,10 +107,11 @@ class Plan {
 
   // Of the experts' store in the host's memory.
   experts::StoreShape store_shape() const;
-  // Of the model's experts where they lie on a device.
+  // Of the model's experts that lie on a device.
   DeviceExperts::Shape device_experts() const;
-  // Of a tier of them there.
-  DeviceTier::Shape device_tier() const;
+  // Of all experts.
+  experts::RoutingShape routing_shape() const;
+  uint64_t all_experts() const { return routing_shape().keys(); }
   // The tokenizer; COLIBRI_UNSUPPORTED if the model has none.
   Result<const Tokenizer*> required_tokenizer() const;
   // COLIBRI_OUT_OF_MEMORY, with the numbers, if this machine cannot give that memory now.
@@ -132,16 +128,20 @@ class Plan {
   Status plan_context();
   // placement.cc: where the model lies, and all that follows from it.
   Status place_model();
-  Status place_on(std::shared_ptr<const plugin::Device> where, ExpertPlace experts);
+  Status for_each_expert_place(
+      const std::function<Status(const config::Place&, const char*)>& check) const;
+  // others: of the layers that the pipeline does not name, or says `auto` of.
+  Status place_on(std::shared_ptr<const plugin::Device> where, experts::ExpertPlace others);
+  void place_experts(experts::ExpertPlace others);
+  uint32_t layers_with_experts(experts::ExpertPlace place) const;
   Status check_tier() const;
   Status place_around(const std::shared_ptr<const plugin::Device>& where);
   Status try_devices();
   Status plan_device_memory();
-  Status plan_tier_memory();
+  Status plan_shared_slots();
   Status plan_operators();
   Status plan_memory();
   Status plan_experts();
-  experts::RoutingShape routing_shape() const;
 };
 
 }  // namespace colibri::engine

@@ -84,7 +84,10 @@ Status LayerPlanner::plan_tier(const model::FfnSpec& spec, RoutedFfn& routed) {
 
 Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed) {
   const model::RouterSpec& router = spec_.router;
+  using experts::ExpertPlace;
   routed.index = made_.routed_layers++;
+  routed.place = places_[routed.index];
+  if (routed.place != ExpertPlace::kDevice) routed.store_layer = made_.store_layers++;
   // The logits are a product like others, whose rows all threads share.
   COLIBRI_ASSIGN(routed.router, linear("router", spec.router, spec.router_bias));
   auto a = attributes<colibri_router_attributes>();
@@ -103,9 +106,12 @@ Status LayerPlanner::plan_routed(const model::LayerSpec& spec, RoutedFfn& routed
   routed.select_bias = place_vector(spec.select_bias);
 
   COLIBRI_TRY(check_same_codecs(spec.experts));
-  COLIBRI_ASSIGN(routed.expert, ffn("experts", spec.experts[0], max_rows_ * spec_.top_k,
-                                    Part::kExperts, &routed.bundle_bytes));
-  if (tier_) COLIBRI_TRY(plan_tier(spec.experts[0], routed));
+  const bool on_device = routed.place == ExpertPlace::kDevice;
+  COLIBRI_ASSIGN(
+      routed.expert,
+      ffn(on_device ? "experts.on_device" : "experts", spec.experts[0], max_rows_ * spec_.top_k,
+          on_device ? Part::kDense : Part::kExperts, &routed.bundle_bytes));
+  if (routed.place == ExpertPlace::kBoth) COLIBRI_TRY(plan_tier(spec.experts[0], routed));
   made_.bundle_bytes = std::max(made_.bundle_bytes, routed.bundle_bytes);
   COLIBRI_ASSIGN(routed.combine, combine("experts.combine", spec_.top_k));
   if (spec.shared_gate) {

@@ -19,7 +19,8 @@ using Experts = std::vector<int32_t>;
 constexpr RoutingShape kShape = {.layers = 2, .experts = 8, .top_k = 2};
 
 std::unique_ptr<Tier> tier(uint32_t slots, const RoutingShape& shape = kShape) {
-  auto made = Tier::create(shape, slots, {"lowest", &kLowest, nullptr});
+  const std::vector<ExpertPlace> places(shape.layers, ExpertPlace::kBoth);
+  auto made = Tier::create(shape, places, slots, {"lowest", &kLowest, nullptr});
   EXPECT_TRUE(made.ok()) << made.status().text();
   return std::move(*made);
 }
@@ -118,6 +119,32 @@ TEST(Tier, WhatCouldNotBeCopiedIsNotThere) {
   EXPECT_EQ(experts_of(stay.coming), (Experts{3})) << "its slot is free again";
   visitor.visit(0, {3});
   EXPECT_EQ(experts_of(stay.there), (Experts{3}));
+}
+
+TEST(Tier, LayersMayBeThereForGoodOrNever) {
+  constexpr RoutingShape kThree = {.layers = 3, .experts = 8, .top_k = 2};
+  const std::vector<ExpertPlace> places = {ExpertPlace::kDevice, ExpertPlace::kHost,
+                                           ExpertPlace::kBoth};
+  auto made = Tier::create(kThree, places, 2, {"lowest", &kLowest, nullptr});
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  EXPECT_EQ((*made)->slots(), 10u);
+  Visitor visitor(**made);
+  const Stay& stay = visitor.visit(0, {2, 7});
+  EXPECT_EQ(experts_of(stay.there), (Experts{2, 7}));
+  EXPECT_EQ(stay.there[1].slot, (*made)->fixed_slot(0, 7));
+  for (int i = 0; i < 3; ++i) {
+    visitor.visit(1, {0, 1});
+    EXPECT_EQ(stay.elsewhere, (Experts{0, 1}));
+    EXPECT_TRUE(stay.coming.empty());
+  }
+  visitor.visit(2, {4, 5, 6});
+  EXPECT_EQ(experts_of(stay.coming), (Experts{4, 5}));
+  // However often another is asked for, only what shares its slot goes.
+  for (int i = 0; i < 20; ++i) visitor.visit(2, {6, 7});
+  EXPECT_EQ((*made)->counters().evictions, 2u);
+  visitor.visit(0, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(stay.there.size(), 8u);
+  EXPECT_EQ((*made)->uses()[8], 3u);
 }
 
 // What was hot long ago makes room for what is hot now.

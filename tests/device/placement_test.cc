@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <numeric>
 #include <thread>
 
@@ -69,16 +68,9 @@ std::vector<float> logits_of(const engine::Model& model, std::vector<int32_t>* i
 
 // Settings that leave room on the device for all but the experts and this part of them.
 Texts room_for_some(const std::string& path, const Texts& settings, double part) {
-  const auto plan = make_plan(path, joined(settings, {kSearch, kExpertsHere}));
-  EXPECT_TRUE(plan.ok()) << plan.status().text();
-  if (!plan.ok()) return {};
-  const double room = static_cast<double>((*plan)->device_memory.total()) +
-                      part * static_cast<double>((*plan)->memory.experts_all) + 64;
-  const auto free = (*plan)->device->free_memory();
-  EXPECT_TRUE(free.ok()) << free.status().text();
-  std::string fraction(32, ' ');
-  std::snprintf(fraction.data(), fraction.size(), "%.12f", room / static_cast<double>(*free));
-  return {"devices.memory=" + std::string(fraction.c_str()), "placement={dense: made_up_device}"};
+  const auto memory = memory_for_some(path, joined(settings, {kSearch, kExpertsHere}), part);
+  EXPECT_TRUE(memory.ok()) << memory.status().text();
+  return {memory.ok() ? *memory : "", "placement={dense: made_up_device}"};
 }
 
 void expect_same_answers(const std::string& path, const Texts& settings) {
@@ -110,7 +102,7 @@ void expect_same_answers(const std::string& path, const Texts& settings) {
     const auto device = load_model(path, all);
     ASSERT_TRUE(device.ok()) << device.status().text();
     const engine::Plan& plan = (*device)->plan();
-    ASSERT_EQ(plan.experts_lie, engine::ExpertPlace::kBoth) << plan.why_not_there;
+    ASSERT_GT(plan.device_memory.shared_slots, 0u) << plan.why_not_there;
     std::vector<int32_t> ids;
     EXPECT_EQ(logits_of(**device, &ids), want);
     EXPECT_EQ(ids, cpu_ids);
@@ -177,15 +169,12 @@ TEST(Placement, WhatIsPlannedForTheDeviceIsWhatIsTaken) {
     ASSERT_TRUE(free.ok()) << free.status().text();
     EXPECT_EQ(*free + plan.device_memory.total(), plan.device->info().memory_bytes);
     EXPECT_EQ(plan.memory.dense + plan.memory.kv + plan.memory.rope, 0u);
-    const uint64_t experts = plan.memory.experts_all;
-    using engine::ExpertPlace;
-    EXPECT_EQ(plan.memory.experts, plan.experts_lie == ExpertPlace::kDevice ? 0 : experts);
-    if (plan.experts_lie == ExpertPlace::kBoth) {
-      EXPECT_EQ(plan.device_memory.experts, plan.device_memory.tier_slots * plan.memory.slot);
-      EXPECT_EQ((*model)->tier()->slots(), plan.device_memory.tier_slots);
-    } else {
-      EXPECT_EQ(plan.device_memory.experts, plan.experts_lie == ExpertPlace::kDevice ? experts : 0);
-    }
+    EXPECT_EQ(plan.memory.experts, plan.memory.experts_all);
+    const uint64_t slots = (*model)->tier() == nullptr ? 0 : (*model)->tier()->slots();
+    EXPECT_EQ(plan.device_memory.slots, slots);
+    EXPECT_EQ(plan.device_memory.experts, slots * plan.memory.slot);
+    const bool all_there = place[0] == kThere;
+    EXPECT_EQ(plan.memory.experts_all, all_there ? 0 : plan.all_experts() * plan.memory.slot);
   }
 }
 
@@ -193,9 +182,9 @@ TEST(Placement, OfExpertsThatDoNotFitAsManyAsDoComeToTheDevice) {
   const Texts room = joined({kSearch}, room_for_some("models/demo", {}, 0.5));
   const auto plan = make_plan("models/demo", room);
   ASSERT_TRUE(plan.ok()) << plan.status().text();
-  ASSERT_EQ((*plan)->experts_lie, engine::ExpertPlace::kBoth) << (*plan)->why_not_there;
   const uint64_t all = (*plan)->memory.all_slots();
-  EXPECT_EQ((*plan)->device_memory.tier_slots, all / 2);
+  EXPECT_EQ((*plan)->device_memory.shared_slots, all / 2);
+  EXPECT_EQ((*plan)->device_memory.slots, all / 2);
   EXPECT_LE((*plan)->device_memory.total(), (*plan)->device_memory.granted);
   EXPECT_TRUE(
       (*plan)->why_not_there.starts_with("all experts on made_up_device:0: the model needs "))
@@ -206,7 +195,7 @@ TEST(Placement, OfExpertsThatDoNotFitAsManyAsDoComeToTheDevice) {
   const auto preferred =
       make_plan("models/demo", joined(settings, {"plugins.prefer=[made_up_device]"}));
   ASSERT_TRUE(preferred.ok()) << preferred.status().text();
-  EXPECT_EQ((*preferred)->experts_lie, engine::ExpertPlace::kBoth);
+  EXPECT_EQ((*preferred)->device_memory.shared_slots, all / 2);
   EXPECT_EQ(make_plan("models/demo", joined(settings, {"placement={experts: made_up_device}"}))
                 .status()
                 .code(),
@@ -217,10 +206,66 @@ TEST(Placement, WithoutRoomForAnExpertOfEachLayerAllStayInTheHostsMemory) {
   const Texts room = room_for_some("models/demo", {}, 0.01);
   const auto plan = make_plan("models/demo", joined({kSearch}, room));
   ASSERT_TRUE(plan.ok()) << plan.status().text();
-  EXPECT_EQ((*plan)->experts_lie, engine::ExpertPlace::kHost);
+  EXPECT_NE((*plan)->device, nullptr);
+  EXPECT_EQ((*plan)->device_memory.slots, 0u);
   EXPECT_NE((*plan)->why_not_there.find("; some of them: one of each layer needs "),
             std::string::npos)
       << (*plan)->why_not_there;
+}
+
+// Layers whose experts are there, here, and in both places, in one model.
+TEST(Placement, LayersOfExpertsLieWhereThePipelineSays) {
+  const std::string path = "tests/golden/models/granitemoe_bias_f32";
+  const auto whole = load_model(path, {kSearch, "threads.count=2", kReference});
+  ASSERT_TRUE(whole.ok()) << whole.status().text();
+  const size_t n = (*whole)->spec().layers.size();
+  ASSERT_GE(n, 3u);
+  std::vector<int32_t> want_ids;
+  const std::vector<float> want = logits_of(**whole, &want_ids);
+  const Texts settings = {kSearch, "threads.count=2", "experts.budget=60%",
+                          "experts.prefetch=idle"};
+  const uint64_t of_layer = static_cast<uint64_t>((*whole)->spec().experts);
+  const std::string rest = std::to_string(n - 1);
+  const std::string others = "2-" + rest;
+  for (const bool shared : {false, true}) {
+    SCOPED_TRACE(shared);
+    Texts all = settings;
+    if (shared)
+      all = joined(all, {room_for_some(path, settings, (1.5 / static_cast<double>(n)))[0]});
+    const auto model = load_model(
+        path,
+        joined(all, {"placement={dense: made_up_device, experts: {0: made_up_device, 1: cpu, " +
+                     others + (shared ? ": auto}}" : ": cpu}}")}));
+    ASSERT_TRUE(model.ok()) << model.status().text();
+    const engine::Plan& plan = (*model)->plan();
+    EXPECT_EQ(plan.memory.all_slots(), of_layer * (n - 1));
+    EXPECT_EQ(plan.device_memory.slots, of_layer + plan.device_memory.shared_slots);
+    EXPECT_EQ(plan.device_memory.shared_slots > 0, shared);
+    EXPECT_LT(plan.device_memory.shared_slots, of_layer);
+    for (int round = 0; round < 2; ++round) {
+      std::vector<int32_t> ids;
+      EXPECT_EQ(logits_of(**model, &ids), want);
+      EXPECT_EQ(ids, want_ids);
+    }
+  }
+  // Layers that are not named go where there is room.
+  const auto rest_there =
+      make_plan(path, {kSearch, "placement={dense: made_up_device, experts: {1: cpu}}"});
+  ASSERT_TRUE(rest_there.ok()) << rest_there.status().text();
+  EXPECT_EQ((*rest_there)->device_memory.slots, of_layer * (n - 1));
+  EXPECT_EQ((*rest_there)->memory.all_slots(), of_layer);
+
+  const auto refusal = [&](const std::string& placement) {
+    return make_plan(path, {kSearch, "placement=" + placement}).status().text();
+  };
+  EXPECT_EQ(refusal("{experts: {0-99: cpu}}"), "--set: placement.experts.0-99: the model has " +
+                                                   std::to_string(n) + " layers, numbered from 0");
+  EXPECT_EQ(refusal("{dense: cpu, experts: {0: made_up_device}}"),
+            "--set: placement.experts.0: experts lie on the device of all else (placement.dense), "
+            "or on the CPU");
+  EXPECT_EQ(refusal("{experts: {0: made_up_device, 1: cuda}}"),
+            "--set: placement.experts.1: experts lie on the device of all else "
+            "(placement.experts), or on the CPU");
 }
 
 // What a sequence gets does not depend on what others, at the same time, bring to the device.

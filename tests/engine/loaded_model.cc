@@ -2,6 +2,7 @@
 #include "tests/engine/loaded_model.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "runtime/base/codec_facts.h"
 #include "runtime/config/pipeline.h"
@@ -29,6 +30,18 @@ Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& p
                                                   const std::vector<std::string>& overrides) {
   COLIBRI_ASSIGN(auto plan, make_plan(path, overrides));
   return engine::Model::load(std::move(plan));
+}
+
+Result<std::string> memory_for_some(const std::filesystem::path& path,
+                                    const std::vector<std::string>& overrides, double part) {
+  COLIBRI_ASSIGN(const auto plan, make_plan(path, overrides));
+  COLIBRI_ASSIGN(const uint64_t free, plan->device->free_memory());
+  const double room = static_cast<double>(plan->device_memory.total()) +
+                      part * static_cast<double>(plan->memory.experts_all) + 64;
+  char fraction[64];
+  std::snprintf(fraction, sizeof(fraction), "devices.memory=%.15f",
+                room / static_cast<double>(free));
+  return std::string(fraction);
 }
 
 bool rounds_activations(const model::ModelSpec& spec) {

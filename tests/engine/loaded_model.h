@@ -19,6 +19,11 @@ Result<std::unique_ptr<engine::Plan>> make_plan(const std::filesystem::path& pat
 Result<std::unique_ptr<engine::Model>> load_model(const std::filesystem::path& path,
                                                   const std::vector<std::string>& overrides);
 
+// "devices.memory=F" that leaves room for this part of the experts beside all else, where the
+// overrides put all but the experts on a device.
+Result<std::string> memory_for_some(const std::filesystem::path& path,
+                                    const std::vector<std::string>& overrides, double part);
+
 // Whether a weight as it is stored has products with activations that are rounded to 8 bits.
 bool rounds_activations(const model::ModelSpec& spec);
 

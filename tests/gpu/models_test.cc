@@ -94,6 +94,16 @@ TEST_F(ModelsOnDeviceTest, TheDemoAnswersAsOnTheCpu) {
       ASSERT_TRUE(there.ok()) << there.status().text();
       EXPECT_TRUE(answer_of(**there, prompt, 12) == want) << place;
     }
+    const Texts apart = {kSearch, quantize, kv, "placement={dense: " DEVICE ", experts: cpu}"};
+    const auto memory = memory_for_some("models/demo", apart, 0.5);
+    ASSERT_TRUE(memory.ok()) << memory.status().text();
+    const auto some = load_model("models/demo",
+                                 {kSearch, quantize, kv, "placement={dense: " DEVICE "}", *memory});
+    ASSERT_TRUE(some.ok()) << some.status().text();
+    ASSERT_NE((*some)->store(), nullptr);
+    EXPECT_TRUE(answer_of(**some, prompt, 12) == want) << "some experts there";
+    EXPECT_TRUE(answer_of(**some, prompt, 12) == want) << "some experts there, that have come";
+    EXPECT_GT((*some)->tier()->counters().hits, 0u);
   }
 }
 
