@@ -3,7 +3,7 @@
 # gpu_check.sh [RESULTS]: what is to be seen on a machine with an NVIDIA GPU, in at most eight minutes and without network.
 # Builds the plugin cuda for the GPU's architecture (or takes what build/gpu holds already), asks its kernels the
 # conformance questions on the GPU, again under compute-sanitizer, compares models there with transformers and the CPU, and
-# measures products at 1, 8, 64 and 512 rows against the copy rate of the same run. Writes RESULTS/<date>.json (default: benchmarks/gpu); what is not there says so in it.
+# measures products at 1, 8, 64 and 512 rows against the copy rate and the tensor cores' int8 rate of the same run. Writes RESULTS/<date>.json (default: benchmarks/gpu); what is not there says so in it.
 # Exit 1 when something failed, 2 when the check cannot be made here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -57,7 +57,7 @@ file=$results/$(date -u +%Y-%m-%d).json
     "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader -i 0)"
   printf '"compute_sanitizer": "%s",\n' "$sanitizer"
   printf '"model_tokens": "%s",\n' "$model_tokens"
-  printf '"tensor_cores": "quantised products of more than 8 rows; the share of their rate is not measured",\n"check": '
+  printf '"tensor_cores": "quantised products of more than 8 rows",\n"check": '
   cat "$temporary/check.json"
   printf '}\n'
 } >"$file"

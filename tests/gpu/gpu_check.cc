@@ -16,6 +16,9 @@
 #include "tests/conformance/kernel_conformance.h"
 #include "tests/gpu/product_speed.h"
 #include "tests/gpu/staged_table.h"
+#ifdef COLIBRI_TENSOR_CORE_RATE
+#include "tests/gpu/tensor_core_rate.h"
+#endif
 
 namespace colibri::gpu_check {
 namespace {
@@ -76,7 +79,21 @@ Json conformance(const Plugin& plugin, conformance::Extent extent, bool* passed)
   return reports;
 }
 
+// null where it cannot be measured; stderr says why.
+Json rate_of_tensor_cores() {
+#ifdef COLIBRI_TENSOR_CORE_RATE
+  const char* why = "";
+  const double rate = tensor_core_rate(&why);
+  if (rate > 0) return rate;
+  std::fprintf(stderr, "the rate of tensor cores: %s\n", why);
+#else
+  std::fprintf(stderr, "the rate of tensor cores: built without the CUDA Toolkit\n");
+#endif
+  return {};
+}
+
 Json to_json(const Speed& speed) {
+  const Json peak = rate_of_tensor_cores();
   Json products = Json::array();
   for (const ProductSpeed& each : speed.products) {
     products.push_back({{"codec", each.codec},
@@ -84,9 +101,15 @@ Json to_json(const Speed& speed) {
                         {"seconds", each.seconds},
                         {"weight_bytes_per_second", each.bytes / each.seconds},
                         {"fraction_of_copy", each.bytes / each.seconds / speed.copy_rate},
-                        {"operations_per_second", each.operations / each.seconds}});
+                        {"operations_per_second", each.operations / each.seconds},
+                        {"fraction_of_tensor_cores",
+                         peak.is_null() || !each.integers
+                             ? Json()
+                             : Json(each.operations / each.seconds / peak.get<double>())}});
   }
-  return {{"copy_bytes_per_second", speed.copy_rate}, {"products", products}};
+  return {{"copy_bytes_per_second", speed.copy_rate},
+          {"tensor_core_int8_operations_per_second", peak},
+          {"products", products}};
 }
 
 Result<int> run(int count, char** arguments) {

@@ -119,8 +119,12 @@ class Measurement {
       return device_.run(queue_, state.data(), &call, nullptr, &error_);
     };
     COLIBRI_ASSIGN(const double seconds, seconds_of(put));
-    return ProductSpeed{conformance::codec_name(codec), rows, seconds, static_cast<double>(bytes),
-                        2.0 * static_cast<double>(rows * kSide * kSide)};
+    return ProductSpeed{conformance::codec_name(codec),
+                        rows,
+                        seconds,
+                        static_cast<double>(bytes),
+                        2.0 * static_cast<double>(rows * kSide * kSide),
+                        has_integer_product(codec)};
   }
 
   const colibri_kernels_0& kernels_;

@@ -18,6 +18,7 @@ struct ProductSpeed {
   double seconds = 0;     // a product, of many in a row on weights that no cache holds
   double bytes = 0;       // of its weight
   double operations = 0;  // two for each number of the weight and row
+  bool integers = false;  // whether its products are of int8
 };
 
 struct Speed {
