@@ -213,6 +213,30 @@ TEST(Placement, WithoutRoomForAnExpertOfEachLayerAllStayInTheHostsMemory) {
       << (*plan)->why_not_there;
 }
 
+TEST(Placement, NoTierWhereAnswersWouldDependOnItOrMemoryIsTheHosts) {
+  const auto placed = [](const std::string& folder, const std::string& device, Texts settings) {
+    settings.push_back("plugins.search=[" + folder + "]");
+    const auto memory = memory_for_some(
+        "models/demo", joined(settings, {"placement={dense: " + device + ", experts: cpu}"}), 0.5);
+    EXPECT_TRUE(memory.ok()) << memory.status().text();
+    if (!memory.ok()) return std::string();
+    const auto plan =
+        make_plan("models/demo", joined(settings, {*memory, "placement={dense: " + device + "}"}));
+    EXPECT_TRUE(plan.ok()) << plan.status().text();
+    if (!plan.ok()) return std::string();
+    return (*plan)->device_memory.shared_slots > 0 ? "shared" : (*plan)->why_not_there;
+  };
+  const std::string other = FOLDER "/deterministic";
+  EXPECT_NE(placed(other, "made_up_deterministic", {})
+                .find("; some of them: numerics (default): answers would depend on which experts"),
+            std::string::npos);
+  EXPECT_EQ(placed(other, "made_up_deterministic", {"numerics=fastest"}), "shared");
+  EXPECT_NE(
+      placed(FOLDER, "made_up_device", {"plugins.options={made_up_device: {shares_memory: 1}}"})
+          .find("; some of them: its memory is the host's"),
+      std::string::npos);
+}
+
 // Layers whose experts are there, here, and in both places, in one model.
 TEST(Placement, LayersOfExpertsLieWhereThePipelineSays) {
   const std::string path = "tests/golden/models/granitemoe_bias_f32";
