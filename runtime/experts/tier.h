@@ -84,7 +84,7 @@ class Tier {
  private:
   static constexpr uint32_t kAbsent = UINT32_MAX;
   // Counts of uses are halved after so many steps, so that what was hot once does not stay for ever.
-  static constexpr uint64_t kStepsOfAge = 256;
+  static constexpr uint64_t kStepsOfAge = 64;
   struct Slot {
     uint32_t key = kAbsent;
     uint32_t leases = 0;
