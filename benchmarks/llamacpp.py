@@ -5,8 +5,7 @@
     llamacpp.py FILE IDS THREADS PROMPT,... GENERATE
 
 Prints one JSON object: seconds of loading the file, and for flash attention off and on the seconds of a new context with a
-prompt of FIRST tokens, of each prompt, and of the tokens behind it; and the best id at each place, with how far the second
-best lies below it, in standard deviations of the logits."""
+prompt of FIRST tokens, of each prompt, and of the tokens behind it."""
 
 import ctypes
 import json
@@ -59,6 +58,10 @@ class Llama:
     def close(self) -> None:
         lib.llama_free(self.context)
 
+    def free(self) -> None:
+        """Of a model without a context."""
+        lib.llama_model_free(self.model)
+
     def clear(self) -> None:
         lib.llama_memory_clear(lib.llama_get_memory(self.context), True)
 
@@ -73,28 +76,19 @@ class Llama:
         return np.ctypeslib.as_array(lib.llama_get_logits_ith(self.context, -1), (self.vocabulary,))
 
 
-def margin(logits: np.ndarray) -> float:
-    second, first = np.partition(logits, -2)[-2:]
-    return float((first - second) / logits.std())
-
-
 def measure(llama: Llama, ids: list[int], prompts: list[int], generate: int) -> dict:
     """Of an open context. The choice of a token is part of its time."""
     made: dict = {"prompts": []}
     for prompt in prompts:
         llama.clear()
         start = time.perf_counter()
-        logits = llama.forward(ids[:prompt])
+        llama.forward(ids[:prompt])
         prefill = time.perf_counter() - start
-        chosen, margins, decode = [int(logits.argmax())], [margin(logits)], 0.0
+        start = time.perf_counter()
         for i in ids[prompt:prompt + generate]:
-            start = time.perf_counter()
-            logits = llama.forward([i])
-            chosen.append(int(logits.argmax()))
-            decode += time.perf_counter() - start
-            margins.append(margin(logits))
-        made["prompts"].append({"prompt_tokens": prompt, "prefill": prefill, "decode": decode, "chosen": chosen,
-                                "margins": margins})
+            llama.forward([i]).argmax()
+        decode = time.perf_counter() - start
+        made["prompts"].append({"prompt_tokens": prompt, "prefill": prefill, "decode": decode})
     return made
 
 

@@ -15,49 +15,27 @@ prints
 MODEL is a pipeline, a folder or a file; its model should be larger than the processor's caches."""
 
 import argparse
-import ctypes
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from colibri_c import Colibri
+
 PROMPT = 256  # tokens before those that are timed
 ROUNDS = 4
 IDLE_SECONDS = 2
 
 
-class Error(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("code", ctypes.c_int32), ("text", ctypes.c_char * 512)]
-
-
-class ModelParams(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("set", ctypes.POINTER(ctypes.c_char_p)), ("set_count", ctypes.c_uint32)]
-
-
 def idle_cpu(arguments: argparse.Namespace) -> float:
     """Of this process with a model and a context, through the C interface, behind a request."""
-    library = ctypes.CDLL(str(arguments.colibri.resolve().parent.parent / "lib/libcolibri.so"))
-    error = Error(struct_size=ctypes.sizeof(Error))
-
-    def call(function, *values) -> None:
-        if function(*values, ctypes.byref(error)) != 0:
-            sys.exit(error.text.decode())
-
-    settings = (ctypes.c_char_p * 2)(f"threads.count={arguments.threads}".encode(), b"context.max_tokens=64")
-    params = ModelParams(ctypes.sizeof(ModelParams), settings, len(settings))
-    model, context = ctypes.c_void_p(), ctypes.c_void_p()
-    call(library.colibri_load_model, arguments.model.encode(), ctypes.byref(params), ctypes.byref(model))
-    call(library.colibri_init_context, model, 0, ctypes.byref(context))
-    ids, logits = (ctypes.c_int32 * 16)(*range(16)), (ctypes.c_float * library.colibri_vocabulary(model))()
-    call(library.colibri_run_inference, context, ids, ctypes.c_size_t(len(ids)), logits, None)
-    time.sleep(0.1)  # threads stay awake for a moment
-    cpu, began = time.process_time(), time.perf_counter()
-    time.sleep(IDLE_SECONDS)
-    used = (time.process_time() - cpu) / (time.perf_counter() - began)
-    library.colibri_free_context(context)
-    library.colibri_free_model(model)
-    return used
+    with Colibri(arguments.colibri, arguments.model, arguments.threads, 64) as colibri:
+        colibri.forward(list(range(16)))
+        time.sleep(0.1)  # threads stay awake for a moment
+        cpu, began = time.process_time(), time.perf_counter()
+        time.sleep(IDLE_SECONDS)
+        return (time.process_time() - cpu) / (time.perf_counter() - began)
 
 
 def bench(arguments: argparse.Namespace, *more: str) -> subprocess.Popen:
