@@ -21,7 +21,7 @@ architecture=${capability/./}
 check=$build/tests/gpu/colibri_gpu_check models=$build/tests/gpu/models_on_gpu_test plugin=$build/lib/colibri/plugins/colibri_cuda.so
 if [ ! -x "$check" ] || [ ! -x "$models" ] || [ ! -f "$plugin" ]; then
   cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DCOLIBRI_BUILD_TESTS=ON -DCOLIBRI_CUDA_ARCHITECTURES="$architecture" >&2
-  timeout "$(left)" cmake --build "$build" --target cuda colibri_gpu_check models_on_gpu_test cpu_generic safetensors bpe lru >&2 || fail "the build failed or took too long"
+  timeout "$(left)" cmake --build "$build" --target cuda colibri_gpu_check models_on_gpu_test cpu_generic safetensors bpe arc >&2 || fail "the build failed or took too long"
 fi
 [ -f "$plugin" ] || fail "the build left out the plugin cuda; cmake says why"
 

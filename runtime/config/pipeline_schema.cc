@@ -207,7 +207,7 @@ constexpr Table kThreadsTable = {"threads", kThreads};
 constexpr Field kPolicy[] = {
     field<&PluginChoice::plugin>({
         .name = "plugin",
-        .fallback = "lru",
+        .fallback = "arc",
         .doc = "The cache policy plugin, by id: `lru`, `lfu`, `s3fifo`, `arc`, `pinned` "
                "(docs/cache-policies.md), or a vendor's.",
         .min = 1,

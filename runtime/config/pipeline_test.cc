@@ -61,7 +61,7 @@ TEST_F(PipelineTest, DefaultsAreFilledIn) {
   EXPECT_EQ(pipeline->numerics, Numerics::kReproducible);
   EXPECT_FALSE(pipeline->threads.count);
   EXPECT_EQ(pipeline->experts.budget.kind, Budget::Kind::kAuto);
-  EXPECT_EQ(pipeline->experts.policy.plugin, "lru");
+  EXPECT_EQ(pipeline->experts.policy.plugin, "arc");
   EXPECT_EQ(pipeline->experts.policy.key, "experts.policy");
   EXPECT_FALSE(pipeline->context.max_tokens);
   EXPECT_EQ(pipeline->context.kv, COLIBRI_CODEC_F16);

@@ -94,8 +94,8 @@ class Bench(unittest.TestCase):
         trace = self.folder / "路 trace"
         made = bench(DEMO, "-p", 9, "-n", 6, "-r", 2, "--warmup", 0, "--set", "experts.budget=40%", "--route-trace", trace)
         test = made["tests"][0]
-        replayed = json.loads(colibri("cache", "replay", trace, "--policies", "lru", "--budgets", "40%", "--json").stdout)
-        counted = replayed["points"][0]["policies"]["lru"]
+        replayed = json.loads(colibri("cache", "replay", trace, "--policies", "arc", "--budgets", "40%", "--json").stdout)
+        counted = replayed["points"][0]["policies"]["arc"]
         for key in ("hits", "misses"):
             self.assertEqual(test["prefill"]["experts"][key] + test["decode"]["experts"][key], counted[key])
         self.assertGreater(test["decode"]["experts"]["misses"], 0)

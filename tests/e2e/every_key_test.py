@@ -274,8 +274,8 @@ class Test:
         budget = ["--set", "experts.budget=50%"]
         ran = answer("run", pipeline, "-p", PROMPT, "--json", *budget, "--route-trace", str(trace),
                      "--expert-usage", str(usage))
-        replayed = answer("cache", "replay", str(trace), "--json", "--policies", "lru", "--budgets", "50%")
-        point = replayed["points"][0]["policies"]["lru"]
+        replayed = answer("cache", "replay", str(trace), "--json", "--policies", "arc", "--budgets", "50%")
+        point = replayed["points"][0]["policies"]["arc"]
         self.expect((point["hits"], point["misses"]) == (ran["expert_hits"], ran["expert_misses"]),
                     f"run --route-trace: the run had {ran['expert_hits']} hits, its replay {point['hits']}")
         uses = [int(line.split()[2]) for line in usage.read_text(encoding="utf-8").splitlines()[3:]]

@@ -35,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
         most = f"{0.9 * (budget - 2):.1f}"
         assert (lru, belady) == (f"0.0 (-{most})", most), line
     for line, budget in zip(lines[8:], (10, 25, 40, 60, 75), strict=True):
-        assert line.startswith(f"rounds, {budget} %: the default, lru, at most 1 point below lru: yes; "), line
+        assert line.startswith(f"rounds, {budget} %: the default, arc, at most 1 point below lru: yes; "), line
 
     refused = table(Path(folder) / "none")
     assert (refused.returncode, refused.stdout) == (1, ""), refused
