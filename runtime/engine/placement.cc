@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the model lies and is computed: on the CPU, on one device, or on a device all but the experts.
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -63,7 +62,7 @@ Status Plan::place_model() {
 }
 
 Status Plan::for_each_expert_place(
-    const std::function<Status(const config::Place&, const char*)>& check) const {
+    FunctionRef<Status(const config::Place&, const char*)> check) const {
   const config::ExpertPlaces& experts = pipeline.placement.experts;
   COLIBRI_TRY(check(experts.others, "placement.experts"));
   for (const config::ExpertPlaces::Layers& layers_there : experts.layers) {

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/base/function_ref.h"
 #include "runtime/base/status.h"
 #include "runtime/config/architecture.h"
 #include "runtime/config/pipeline.h"
@@ -128,8 +128,7 @@ class Plan {
   Status plan_context();
   // placement.cc: where the model lies, and all that follows from it.
   Status place_model();
-  Status for_each_expert_place(
-      const std::function<Status(const config::Place&, const char*)>& check) const;
+  Status for_each_expert_place(FunctionRef<Status(const config::Place&, const char*)> check) const;
   // others: of the layers that the pipeline does not name, or says `auto` of.
   Status place_on(std::shared_ptr<const plugin::Device> where, experts::ExpertPlace others);
   void place_experts(experts::ExpertPlace others);
